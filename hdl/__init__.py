@@ -1,0 +1,1 @@
+"""Hardware: operators, scheduling, binding, the emitter and the stream shells, in Amaranth."""

@@ -1,0 +1,1 @@
+"""Simulation: benches, simulator runners and the comparison with the bit-true model."""

@@ -1,0 +1,232 @@
+"""The value objects that describe a robot, all in SI units: m, kg, N, rad, s.
+
+They hold what a robot file says and nothing that was computed from it; `solver_ref.robot_file`
+reads and checks the file.
+"""
+
+import hashlib
+import json
+import math
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+Vector = tuple[float, float, float]
+Matrix = tuple[Vector, Vector, Vector]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Motion:
+    """What a platform can do: the coordinates of its pose, translations first.
+
+    `free` are their indices among the spatial six (x, y, z, rx, ry, rz); `normal` is the axis
+    (0, 1, 2 for x, y, z) that a planar platform turns about, None for the others.
+    """
+
+    coordinates: tuple[str, ...]
+    free: tuple[int, ...]
+    normal: int | None = None
+
+    @property
+    def translations(self) -> int:
+        """How many of the coordinates are positions (m); the others are rotations (rad)."""
+        return sum(index < 3 for index in self.free)
+
+    @property
+    def rotations(self) -> int:
+        """How many of the coordinates are rotations (rad)."""
+        return len(self.free) - self.translations
+
+
+MOTIONS: dict[str, Motion] = {
+    "spatial": Motion(coordinates=("x", "y", "z", "rx", "ry", "rz"), free=(0, 1, 2, 3, 4, 5)),
+    "planar-xy": Motion(coordinates=("x", "y", "theta"), free=(0, 1, 5), normal=2),
+    # theta turns about +y, so that (z, x, y) is right-handed and R is the usual Ry(theta).
+    "planar-xz": Motion(coordinates=("x", "z", "theta"), free=(0, 2, 4), normal=1),
+    "point": Motion(coordinates=("x", "y", "z"), free=(0, 1, 2)),
+}
+
+KINDS: tuple[str, ...] = ("cable",)
+
+# How the coordinates are determined. `lengths`: by the lengths alone (a determined robot).
+# The others name what closes an under-determined robot: a measured attitude, the balance of
+# forces, or nothing but the smallest step from the start.
+CLOSURES: tuple[str, ...] = ("lengths", "attitude", "equilibrium", "minimum-norm")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cable:
+    """One straight cable, from `anchor` (m, base frame) to `attachment` (m, platform frame).
+
+    `tension_min` and `tension_max` (N) bound the pull that is allowed; None where not known.
+    """
+
+    anchor: Vector
+    attachment: Vector
+    tension_min: float | None = None
+    tension_max: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """The moving body. None stands for what the robot file does not say.
+
+    `mass` (kg); `com` (m, platform frame); `inertia` (kg m^2, 3x3, about the centre of mass, in
+    the axes of the platform frame; of a planar platform only the entry of the plane's normal
+    counts).
+    """
+
+    mass: float | None = None
+    com: Vector = (0.0, 0.0, 0.0)
+    inertia: Matrix | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workspace:
+    """The poses for which hardware is made.
+
+    `position`: (lowest, highest) in m for each translational coordinate, in the order of the
+    robot's own coordinates. `tilt`: the largest norm of the rotation (rad; 0 for a point).
+    `home`: the cold-start pose, one number for each coordinate (m, rad). `start_error`: how far
+    (m, rad, as norms) a start may be from the truth where accuracy and iterations are promised.
+    """
+
+    position: tuple[tuple[float, float], ...]
+    tilt: float
+    home: tuple[float, ...]
+    start_error: tuple[float, float] = (0.05, 0.05)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracy:
+    """What is asked of the results.
+
+    `length` (m): the largest length residual of a solve, and the largest error of other lengths.
+    `residual_limit` (m): with more lengths than unknowns, a residual above it is no solution.
+    """
+
+    length: float = 10e-6
+    residual_limit: float = 1e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Robot:
+    """A robot as its file describes it, in SI units. Two equal robots have one digest.
+
+    `kind`, `motion` and `closure` are words of `KINDS`, `MOTIONS` and `CLOSURES`; `gravity` is
+    in m/s^2, base frame; `source` says where the numbers come from and changes nothing.
+    """
+
+    name: str
+    kind: str
+    motion: str
+    closure: str
+    gravity: Vector
+    platform: Platform
+    cables: tuple[Cable, ...]
+    workspace: Workspace
+    accuracy: Accuracy = Accuracy()
+    source: str = field(default="", compare=False)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the coordinates of a pose, translations first."""
+        return MOTIONS[self.motion].coordinates
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """The indices of those coordinates among the spatial six (x, y, z, rx, ry, rz)."""
+        return MOTIONS[self.motion].free
+
+    @property
+    def translations(self) -> int:
+        """How many coordinates are positions."""
+        return MOTIONS[self.motion].translations
+
+    @property
+    def rotations(self) -> int:
+        """How many coordinates are rotations."""
+        return MOTIONS[self.motion].rotations
+
+    @property
+    def determined(self) -> bool:
+        """Whether there are at least as many lengths as coordinates (a count, not a rank)."""
+        return len(self.cables) >= len(self.free)
+
+    @cached_property
+    def anchors(self) -> np.ndarray:
+        """The anchors, shape (cables, 3), m, base frame; read-only."""
+        return _read_only([cable.anchor for cable in self.cables])
+
+    @cached_property
+    def attachments(self) -> np.ndarray:
+        """The attachments, shape (cables, 3), m, platform frame; read-only."""
+        return _read_only([cable.attachment for cable in self.cables])
+
+    @property
+    def characteristic_length(self) -> float:
+        """The rms distance of the attachments from the platform origin (m); 1 where it is zero.
+
+        Rotations and moments are scaled by it.
+        """
+        radii = [math.hypot(*cable.attachment) for cable in self.cables]
+        return math.hypot(*radii) / math.sqrt(len(radii)) or 1.0
+
+    @property
+    def position_bounds(self) -> tuple[tuple[float, float], ...]:
+        """The position box grown by the start error (m): a pose beyond it is out of range."""
+        margin = self.workspace.start_error[0]
+        return tuple((low - margin, high + margin) for low, high in self.workspace.position)
+
+    @property
+    def tilt_bound(self) -> float:
+        """The largest rotation grown by the start error (rad); 0 for a point."""
+        return self.workspace.tilt + self.workspace.start_error[1] if self.rotations else 0.0
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of everything that changes hardware or answers, in SI units."""
+        facts = asdict(self)
+        del facts["source"]
+        text = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def with_options(self, *, closure: str | None = None, accuracy: float | None = None) -> "Robot":
+        """The same robot with another closure or another asked accuracy (m).
+
+        Raises ValueError, in a full sentence, for a closure that does not fit the robot or an
+        accuracy that is not a positive number within the residual limit.
+        """
+        robot = self
+        if closure is not None:
+            robot = replace(robot, closure=closure)
+            problem = closure_problem(robot)
+            if problem:
+                raise ValueError(f"the closure must be {problem}, not {closure}")
+        if accuracy is not None:
+            limit = self.accuracy.residual_limit
+            if not 0 < accuracy <= limit:
+                raise ValueError(f"the accuracy must be above 0 and at most {limit} m: {accuracy}")
+            robot = replace(robot, accuracy=replace(robot.accuracy, length=accuracy))
+        return robot
+
+
+def closure_problem(robot: Robot) -> str | None:
+    """What the closure of `robot` would have to be, or None where it is good as it is."""
+    cables, unknowns = len(robot.cables), len(robot.free)
+    if robot.determined:
+        allowed, why = ["lengths"], f"{cables} lengths determine {unknowns} coordinates"
+    else:
+        allowed = [closure for closure in CLOSURES if closure != "lengths"]
+        why = f"{cables} lengths do not determine {unknowns} coordinates"
+        if robot.platform.mass is None:
+            allowed.remove("equilibrium")
+            why += ", and equilibrium needs the mass"
+    return None if robot.closure in allowed else f"{' or '.join(allowed)} ({why})"
+
+
+def _read_only(rows: list[Vector]) -> np.ndarray:
+    array = np.array(rows, dtype=np.float64)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,248 @@
+"""Robot files: TOML in, a checked `Robot` in SI units out, or one `RobotError` that says why not.
+
+`solver_ref.robot_rules` holds what a robot has to satisfy beyond the types checked here.
+"""
+
+import difflib
+import tomllib
+from decimal import Decimal, InvalidOperation
+from importlib import resources
+from os import PathLike, fspath
+from pathlib import Path
+
+from solver_ref.errors import shown
+from solver_ref.fields import ANGLE_UNITS, LENGTH_UNITS, RobotError, Table, Units
+from solver_ref.robot import (
+    CLOSURES,
+    KINDS,
+    MOTIONS,
+    Accuracy,
+    Cable,
+    Motion,
+    Platform,
+    Robot,
+    Workspace,
+)
+from solver_ref.robot_rules import check_rules
+
+KEYS = (
+    "name",
+    "kind",
+    "motion",
+    "closure",
+    "gravity",
+    "units",
+    "source",
+    "allow_coincident_anchors",
+    "platform",
+    "cable",
+    "workspace",
+    "accuracy",
+)
+# Words of the format that hardware cannot yet be made for: refused by name, never ignored.
+LATER_KEYS = ("leg", "joint", "pulley", "stiffness", "thermal", "spring")
+LATER_KINDS = ("stewart", "planar-3rrr", "serial")
+CABLE_COUNTS = range(3, 11)
+
+__all__ = ["RobotError", "builtin_names", "load", "loads"]
+
+
+def builtin_names() -> list[str]:
+    """The names of the built-in robots, sorted."""
+    folder = resources.files("solver_ref") / "robots"
+    names = (entry.name for entry in folder.iterdir())
+    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+
+
+def load(robot: str | PathLike[str]) -> Robot:
+    """Read the robot file at a path, or the built-in robot of that name.
+
+    A built-in's name means the built-in; write `./name` for a file of the same name.
+
+    Raises
+    ------
+    RobotError
+        There is no such file or built-in, or the file is malformed or describes no robot that
+        this project can treat.
+    """
+    name = fspath(robot)
+    builtins = builtin_names()
+    if name in builtins:
+        entry = resources.files("solver_ref") / "robots" / f"{name}.toml"
+        return loads(entry.read_text(encoding="utf-8"), file=name)
+    try:
+        text = Path(name).read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        close = difflib.get_close_matches(Path(name).stem, builtins, n=3)
+        hint = f", did you mean {' or '.join(close)}" if close else ""
+        raise RobotError(
+            name,
+            "ROBOT",
+            wrong=f"is neither a file nor a built-in robot{hint}",
+            expected=f"a path or one of {', '.join(builtins)}",
+            got=shown(name),
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise RobotError(
+            name, "ROBOT", wrong="cannot be read", expected="a TOML file", got=str(reason)
+        ) from None
+    return loads(text, file=name)
+
+
+def loads(text: str, *, file: str = "robot") -> Robot:
+    """Read a robot from the text of a robot file; `file` names it in messages.
+
+    Raises RobotError as `load` does; warns with `InertiaWarning` where a non-physical inertia is
+    accepted.
+    """
+    try:
+        values = tomllib.loads(text, parse_float=_decimal)
+    except (ValueError, RecursionError) as error:
+        got = shown(str(error).strip()).strip("'\"") if str(error) else type(error).__name__
+        raise RobotError(
+            file, "TOML", wrong="is malformed", expected="a TOML document", got=got
+        ) from None
+    top = Table(values, file=file)
+    if top.values.get("kind") in LATER_KINDS:
+        kind = shown(top.values["kind"])
+        raise top.error("kind", wrong="is not supported yet", expected=" or ".join(KINDS), got=kind)
+    top.allow(KEYS, later=LATER_KEYS)
+    return _robot(top)
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent beyond all measure
+        return Decimal("Infinity")
+
+
+def _robot(top: Table) -> Robot:
+    name = top.text("name")
+    kind = top.word("kind", KINDS)
+    motion_name = top.word("motion", MOTIONS)
+    motion = MOTIONS[motion_name]
+    top.units = _units(top)
+    default_gravity = (0.0, 0.0, 0.0 if motion_name == "planar-xy" else -9.81)
+    cables = _cables(top, motion)
+    closure = "lengths" if len(cables) >= len(motion.free) else "minimum-norm"
+    robot = Robot(
+        name=name,
+        kind=kind,
+        motion=motion_name,
+        closure=top.word("closure", CLOSURES, default=closure),
+        gravity=top.vector("gravity", 3, scale=top.units.length, default=default_gravity),
+        platform=_platform(_section(top, "platform", {}), motion),
+        cables=cables,
+        workspace=_workspace(_section(top, "workspace"), motion),
+        accuracy=_accuracy(_section(top, "accuracy", {})),
+        source=top.text("source", default=""),
+    )
+    check_rules(robot, top)
+    return robot
+
+
+def _section(top: Table, name: str, default: dict | None = None) -> Table:
+    values = top.values.get(name, default)
+    if values is None:
+        values = top.raw(name, "a table")
+    return Table(values, file=top.file, path=name, units=top.units)
+
+
+def _units(top: Table) -> Units:
+    table = _section(top, "units", {})
+    table.allow(("length", "angle"))
+    length = table.word("length", LENGTH_UNITS, default="m")
+    angle = table.word("angle", ANGLE_UNITS, default="rad")
+    return Units(length=LENGTH_UNITS[length], angle=ANGLE_UNITS[angle])
+
+
+def _cables(top: Table, motion: Motion) -> tuple[Cable, ...]:
+    expected = f"{CABLE_COUNTS[0]} to {CABLE_COUNTS[-1]} [[cable]] tables"
+    entries = top.raw("cable", expected)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise top.error("cable", wrong="is no array of tables", expected=expected, got="a value")
+    if len(entries) not in CABLE_COUNTS:
+        few = len(entries) < CABLE_COUNTS[0]
+        wrong = f"holds too {'few' if few else 'many'} cables"
+        raise top.error("cable", wrong=wrong, expected=expected, got=str(len(entries)))
+    origin = (0.0, 0.0, 0.0) if motion.rotations == 0 else None
+    cables = []
+    for number, entry in enumerate(entries, 1):
+        table = Table(entry, file=top.file, path=f"cable[{number}]", units=top.units)
+        table.allow(("anchor", "attachment", "tension_min", "tension_max"), later=LATER_KEYS)
+        cables.append(
+            Cable(
+                anchor=table.vector("anchor", 3, scale=top.units.length),
+                attachment=table.vector("attachment", 3, scale=top.units.length, default=origin),
+                tension_min=table.number("tension_min"),
+                tension_max=table.number("tension_max"),
+            )
+        )
+    return tuple(cables)
+
+
+def _platform(table: Table, motion: Motion) -> Platform:
+    table.allow(("mass", "com", "inertia", "allow_nonphysical_inertia"), later=LATER_KEYS)
+    length = table.units.length
+    inertia = None
+    given = table.values.get("inertia")
+    if isinstance(given, list):
+        inertia = table.rows("inertia", 3, 3, scale=length * length)
+    elif motion.normal is not None:
+        # A planar platform may give the one moment that counts, about the plane's normal.
+        moment = table.number("inertia", scale=length * length)
+        if moment is not None:
+            row = range(3)
+            inertia = tuple(
+                tuple(moment if i == j == motion.normal else 0.0 for j in row) for i in row
+            )
+    elif given is not None:
+        table.rows("inertia", 3, 3)
+    return Platform(
+        mass=table.number("mass"),
+        com=table.vector("com", 3, scale=length, default=(0.0, 0.0, 0.0)),
+        inertia=inertia,
+    )
+
+
+def _workspace(table: Table, motion: Motion) -> Workspace:
+    table.allow(("position", "tilt", "home", "start_error"))
+    length, angle = table.units.length, table.units.angle
+    position = table.rows("position", motion.translations, 2, scale=length)
+    if motion.rotations:
+        table.raw("tilt", "the largest rotation in rad")
+    return Workspace(
+        position=position,
+        tilt=table.number("tilt", scale=angle, default=0.0),
+        home=_home(table, motion, position),
+        start_error=table.vector(
+            "start_error", 2, scale=(length, angle), default=Workspace.start_error
+        ),
+    )
+
+
+def _home(
+    table: Table, motion: Motion, position: tuple[tuple[float, float], ...]
+) -> tuple[float, ...]:
+    level = (0.0,) * motion.rotations
+    if "home" not in table.values:
+        return tuple((low + high) / 2 for low, high in position) + level
+    value = table.values["home"]
+    scales = (table.units.length,) * motion.translations
+    if isinstance(value, list) and len(value) == motion.translations:
+        return table.vector("home", motion.translations, scale=scales) + level
+    scales += (table.units.angle,) * motion.rotations
+    return table.vector("home", len(motion.free), scale=scales)
+
+
+def _accuracy(table: Table) -> Accuracy:
+    table.allow(("length", "residual_limit"))
+    length = table.units.length
+    return Accuracy(
+        length=table.number("length", scale=length, default=Accuracy.length),
+        residual_limit=table.number(
+            "residual_limit", scale=length, default=Accuracy.residual_limit
+        ),
+    )

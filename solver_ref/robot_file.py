@@ -99,7 +99,7 @@ def loads(text: str, *, file: str = "robot") -> Robot:
     try:
         values = tomllib.loads(text, parse_float=_decimal)
     except (ValueError, RecursionError) as error:
-        got = shown(str(error).strip()).strip("'\"") if str(error) else type(error).__name__
+        got = shown(error, 160) or type(error).__name__
         raise RobotError(
             file, "TOML", wrong="is malformed", expected="a TOML document", got=got
         ) from None

@@ -28,8 +28,11 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)
 	@$(PY) -m kinegate.demo
 
-test: lint
-	$(PY) -m pytest -n 2 $(PYTEST_ARGS)
+# Both parts run, whatever the first says, and either can fail; pytest's closing line comes last.
+test: $(STAMP)
+	@lint=good; $(MAKE) --no-print-directory lint || lint=bad; \
+	$(PY) -m pytest -n 2 $(PYTEST_ARGS) || exit 1; \
+	[ $$lint = good ] || { echo "error: make lint failed, see above" >&2; exit 1; }
 
 soak: $(STAMP)
 	$(PY) -m pytest -n 2 -m soak $(PYTEST_ARGS)

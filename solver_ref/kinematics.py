@@ -1,0 +1,171 @@
+"""Inverse kinematics of cable robots in float64: lengths, Jacobians and squared residuals.
+
+The equations are those of `solver_ref.cable`, run on arrays: any number of poses at once, shape
+(..., coordinates), in the robot's own coordinates (m, rad).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from solver_ref import cable
+from solver_ref.arithmetic import FloatArithmetic, Scalar
+from solver_ref.cable import CableState, Rotation
+from solver_ref.robot import Robot
+
+FLOAT = FloatArithmetic()
+
+
+def rotation_exp(phi: np.ndarray) -> np.ndarray:
+    """R = exp([phi]x), shape (..., 3) in rad to (..., 3, 3); Rodrigues' formula."""
+    return _array(cable.rotation(FLOAT, _split(phi)).matrix, np.shape(phi)[:-1])
+
+
+def rate_matrix(phi: np.ndarray) -> np.ndarray:
+    """J_l, the left Jacobian of the rotation: omega = J_l phi_dot; (..., 3) to (..., 3, 3)."""
+    return _array(cable.rotation(FLOAT, _split(phi)).rate, np.shape(phi)[:-1])
+
+
+def rotation_log(matrix: np.ndarray) -> np.ndarray:
+    """The rotation vector of R, at most pi long: (..., 3, 3) to (..., 3) in rad.
+
+    By way of the unit quaternion, the dominant eigenvector of Bar-Itzhack's matrix (J. Guidance
+    23(6), 2000), so that it is accurate from no rotation to half a turn.
+    """
+    r = np.asarray(matrix, float)
+    k = np.empty((*r.shape[:-2], 4, 4))
+    k[..., :3, :3] = r + np.swapaxes(r, -1, -2)
+    trace = np.trace(r, axis1=-2, axis2=-1)
+    k[..., range(3), range(3)] -= trace[..., None]
+    axial = np.stack([r[..., j, i] - r[..., i, j] for i, j in ((1, 2), (2, 0), (0, 1))], axis=-1)
+    k[..., :3, 3] = k[..., 3, :3] = axial
+    k[..., 3, 3] = trace
+    quaternion = np.linalg.eigh(k)[1][..., -1]
+    quaternion = np.where(quaternion[..., 3:] < 0, -quaternion, quaternion)
+    sine, cosine = np.linalg.norm(quaternion[..., :3], axis=-1), quaternion[..., 3]
+    # 2 atan(sine / cosine) / sine tends to 2 where there is no rotation.
+    ratio = 2 * np.arctan2(sine, cosine) / np.where(sine > 0, sine, 1.0)
+    return np.where(sine > 0, ratio, 2.0)[..., None] * quaternion[..., :3]
+
+
+def spatial_poses(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """The six coordinates (x, y, z, rx, ry, rz) of each pose; those that are not free are 0."""
+    poses = _checked(robot, poses)
+    full = np.zeros((*poses.shape[:-1], 6))
+    full[..., robot.free] = poses
+    return full
+
+
+def pose_matrix(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """[[R, t], [0, 1]] of each pose, shape (..., 4, 4): platform frame to base frame."""
+    full = spatial_poses(robot, poses)
+    matrix = np.zeros((*full.shape[:-1], 4, 4))
+    matrix[..., :3, :3] = rotation_exp(full[..., 3:])
+    matrix[..., :3, 3] = full[..., :3]
+    matrix[..., 3, 3] = 1.0
+    return matrix
+
+
+def scaling(robot: Robot) -> np.ndarray:
+    """What turns a pose into scaled coordinates (all m): 1 for positions, else the characteristic
+    length; shape (coordinates,)."""
+    return np.where(np.array(robot.free) < 3, 1.0, robot.characteristic_length)
+
+
+def cable_lengths(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """L = |t + R b - a| of each cable: (..., coordinates) to (..., cables), m."""
+    return np.stack([_length(state) for state in _cables(robot, poses)[1]], axis=-1)
+
+
+def jacobian(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """The geometric Jacobian: rows [u, r x u], L_dot = J (v, omega), shape (..., cables, free).
+
+    u points from anchor to attachment, r = R b; base frame, about the platform origin. A planar
+    robot has the columns of its plane and the moment about its axis, a point has u alone.
+    Units: 1 and m. A cable of length zero has no direction: NaN, with NumPy's warning.
+    """
+    rows = [
+        _row(robot, state, [moment / _length(state) for moment in state.moment])
+        for state in _cables(robot, poses)[1]
+    ]
+    return np.stack(rows, axis=-2)
+
+
+def jacobian_phi(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """J diag(I, J_l(phi)): the lengths' derivative by the pose itself, (..., cables, free)."""
+    turn, states = _cables(robot, poses)
+    rows = []
+    for state in states:
+        torque = [moment / _length(state) for moment in state.moment]
+        angular = [sum(turn.rate[j][k] * torque[j] for j in range(3)) for k in range(3)]
+        rows.append(_row(robot, state, angular))
+    return np.stack(rows, axis=-2)
+
+
+def squared_system(
+    robot: Robot, poses: np.ndarray, lengths: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The squared residuals f = (d.d - L^2)/2 and their rows in scaled coordinates.
+
+    Poses (..., coordinates) and lengths (..., cables) in m; returns f (..., cables) in m^2 and
+    rows [d, J_l^T (r x d) / l] (..., cables, coordinates) in m, l the characteristic length.
+    """
+    lengths = np.asarray(lengths, float)
+    if lengths.shape[-1:] != (len(robot.cables),):
+        raise ValueError(
+            f"{robot.name} has {len(robot.cables)} cables, so lengths have the shape "
+            f"(..., {len(robot.cables)}), not {lengths.shape}"
+        )
+    turn, states = _cables(robot, poses, robot.characteristic_length)
+    shape = np.broadcast_shapes(np.shape(poses)[:-1], lengths.shape[:-1])
+    residuals = [
+        cable.squared_residual(FLOAT, state.vector, lengths[..., i])
+        for i, state in enumerate(states)
+    ]
+    rows = [cable.squared_row(FLOAT, state, turn, robot.free) for state in states]
+    return _array([residuals], shape)[..., 0, :], _array(rows, shape)
+
+
+def _cables(
+    robot: Robot, poses: np.ndarray, length: float = 1.0
+) -> tuple[Rotation, list[CableState]]:
+    """The rotation (its rate matrix divided by `length`) and the state of every cable."""
+    full = cable.spatial(_split(_checked(robot, poses)), robot.free)
+    turn = cable.rotation(FLOAT, full[3:], length=length)
+    geometry = zip(robot.anchors.tolist(), robot.attachments.tolist(), strict=True)
+    return turn, [cable.cable_state(FLOAT, full[:3], turn, a, b) for a, b in geometry]
+
+
+def _length(state: CableState) -> np.ndarray:
+    return np.sqrt(cable.squared_length(FLOAT, state.vector))
+
+
+def _row(robot: Robot, state: CableState, angular: Sequence[Scalar]) -> np.ndarray:
+    """[u, angular] in the free coordinates, shape (..., coordinates)."""
+    length = _length(state)
+    row = [*(x / length for x in state.vector), *angular]
+    return _array([[row[index] for index in robot.free]], length.shape)[..., 0, :]
+
+
+def _checked(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    poses = np.asarray(poses, float)
+    if poses.shape[-1:] != (len(robot.free),):
+        raise ValueError(
+            f"a pose of {robot.name} is ({', '.join(robot.coordinates)}), so poses have the shape "
+            f"(..., {len(robot.free)}), not {poses.shape}"
+        )
+    return poses
+
+
+def _split(vectors: np.ndarray) -> list[np.ndarray]:
+    """The components of vectors of shape (..., k), each an array of shape (...)."""
+    return list(np.moveaxis(np.asarray(vectors, float), -1, 0))
+
+
+def _array(rows: Sequence[Sequence[Scalar]], shape: tuple[int, ...]) -> np.ndarray:
+    """Scalars as one array, shape (*shape, rows, columns); plain numbers are spread."""
+    result = np.empty((*shape, len(rows), len(rows[0])))
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            result[..., i, j] = value
+    return result

@@ -1,0 +1,285 @@
+"""Forward kinematics by Levenberg-Marquardt (LM) in float64: one step, and whole solves.
+
+A step solves the smaller of J J^T (cables) and J^T J (unknowns), damped in proportion to its mean
+diagonal: delta = J^T (J J^T + lambda tr/n I)^-1 (-f) = (J^T J + lambda tr/n I)^-1 J^T (-f).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver_ref import domain
+from solver_ref.damping import POLICIES, Damping
+from solver_ref.elimination import gauss_jordan
+from solver_ref.kinematics import cable_lengths, scaling, squared_system
+from solver_ref.robot import Robot
+from solver_ref.status import Status
+
+# The smallest pivot, relative to the mean diagonal, below which a pose counts as near singular:
+# an elimination with 24 bits behind the leading one then leaves about 8 bits of the step.
+PIVOT_BOUND = 2.0**-16
+
+# Steps of a cold start with the attitude held. Without any, four lengths tilt the platform out of
+# its workspace; from four on, eight-cable cranes are led to poses that are no solution.
+LEVEL_STEPS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One LM update. `poses`: the better estimates (N, coordinates); `delta`: the step in scaled
+    coordinates (N, coordinates), m; `residual`: f_i / L_i at the pose it started from
+    (N, cables), m; `pivot`: the smallest pivot over the mean diagonal of M (N,)."""
+
+    poses: np.ndarray
+    delta: np.ndarray
+    residual: np.ndarray
+    pivot: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """What a solve found for each row.
+
+    `poses` (N, coordinates): the best accepted pose; `iterations` (N,): steps taken, those undone
+    too; `rollbacks` (N,): steps undone; `residual` (N,): the largest |length error| (m), from the
+    pose as returned; `status` (N,): words of `Status`. A pipeline evaluates
+    iterations + rollbacks + 1 poses.
+    """
+
+    poses: np.ndarray
+    iterations: np.ndarray
+    rollbacks: np.ndarray
+    residual: np.ndarray
+    status: np.ndarray
+
+
+@dataclass(frozen=True)
+class _System:
+    """Residuals and rows of one estimate; `solved` is what the step brings to zero (f, or f/L)."""
+
+    solved: np.ndarray
+    rows: np.ndarray
+    residual: np.ndarray
+
+    @property
+    def cost(self) -> np.ndarray:
+        return (self.residual**2).sum(axis=-1)
+
+    def take(self, rows: np.ndarray) -> "_System":
+        """The rows at these places (indices or a mask)."""
+        return _System(self.solved[rows], self.rows[rows], self.residual[rows])
+
+    def put(self, rows: np.ndarray, other: "_System") -> None:
+        """Replace the rows at these places, in place."""
+        self.solved[rows], self.rows[rows] = other.solved, other.rows
+        self.residual[rows] = other.residual
+
+
+def lm_step(
+    robot: Robot,
+    poses: np.ndarray,
+    lengths: np.ndarray,
+    damping: float | np.ndarray,
+    *,
+    hold_attitude: bool = False,
+) -> Step:
+    """One LM update of each row.
+
+    Parameters
+    ----------
+    poses : estimates, shape (N, coordinates), m and rad
+    lengths : measured lengths, shape (N, cables), m
+    damping : lambda, relative to the mean diagonal of M; one number or shape (N,)
+    hold_attitude : leave the rotation as it is and move the position alone
+    """
+    system = _system(robot, poses, lengths, hold_attitude)
+    delta, pivot = _delta(system, damping)
+    return Step(
+        poses=_moved(robot, poses, delta),
+        delta=_padded(robot, delta),
+        residual=system.residual,
+        pivot=pivot,
+    )
+
+
+def lm_solve(
+    robot: Robot,
+    starts: np.ndarray,
+    lengths: np.ndarray,
+    policy: str | Damping = "marquardt",
+    *,
+    tolerance: float | None = None,
+    limit: int = 50,
+    hold_attitude: bool = False,
+) -> Solution:
+    """Steps until each row has converged, or `limit` steps were taken.
+
+    Up to as many cables as unknowns: converged where the largest |f_i| / L_i is within the
+    tolerance. More: where the largest component of the scaled step is, and a residual above the
+    robot's limit then says NO_SOLUTION. The cost that must not rise is sum (f_i / L_i)^2.
+
+    Parameters
+    ----------
+    starts : shape (N, coordinates), or (coordinates,) for all rows; m and rad
+    lengths : shape (N, cables), m
+    policy : a name of `POLICIES`, or a `Damping`
+    tolerance : m; half the robot's accuracy where not given
+    """
+    rule = POLICIES[policy] if isinstance(policy, str) else policy
+    lengths = np.atleast_2d(np.asarray(lengths, float))
+    starts = np.broadcast_to(np.asarray(starts, float), (len(lengths), len(robot.free)))
+    tolerance = robot.accuracy.length / 2 if tolerance is None else tolerance
+    search = _Search(robot, starts, lengths, rule, tolerance, hold_attitude)
+    for _ in range(limit):
+        if not search.advance():
+            break
+    return search.solution()
+
+
+def solve_cold(
+    robot: Robot,
+    lengths: np.ndarray,
+    policy: str | Damping = "marquardt",
+    *,
+    tolerance: float | None = None,
+    limit: int = 50,
+) -> Solution:
+    """A solve without a start: two steps from home with its attitude held, then all coordinates.
+
+    The position found by the first part is brought back into the grown workspace; iterations and
+    rollbacks are those of both.
+    """
+    home = np.array(robot.workspace.home)
+    first = lm_solve(robot, home, lengths, policy, limit=LEVEL_STEPS, hold_attitude=True)
+    starts = first.poses.copy()
+    low, high = np.array(robot.position_bounds).T
+    position = slice(robot.translations)
+    starts[:, position] = np.clip(starts[:, position], low, high)
+    second = lm_solve(robot, starts, lengths, policy, tolerance=tolerance, limit=limit)
+    return Solution(
+        poses=second.poses,
+        iterations=first.iterations + second.iterations,
+        rollbacks=first.rollbacks + second.rollbacks,
+        residual=second.residual,
+        status=second.status,
+    )
+
+
+class _Search:
+    """The working memory of a solve: one row per pose, those that have converged left alone."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        starts: np.ndarray,
+        lengths: np.ndarray,
+        rule: Damping,
+        tolerance: float,
+        hold_attitude: bool,
+    ) -> None:
+        self.robot, self.lengths, self.rule = robot, lengths, rule
+        self.tolerance, self.hold_attitude = tolerance, hold_attitude
+        self.poses, self.best = starts.copy(), starts.copy()
+        self.system = _system(robot, starts, lengths, hold_attitude)
+        self.best_cost = self.system.cost
+        self.damping = np.full(len(starts), float(rule.initial))
+        self.iterations = np.zeros(len(starts), int)
+        self.rollbacks = np.zeros(len(starts), int)
+        self.by_step = lengths.shape[-1] > self.system.rows.shape[-1]
+        self.converged = self._within(self.system.residual) & (not self.by_step)
+
+    def _within(self, values: np.ndarray) -> np.ndarray:
+        return np.abs(values).max(axis=-1) <= self.tolerance
+
+    def advance(self) -> bool:
+        """One step of every row that has not converged; False where there is none."""
+        live = np.flatnonzero(~self.converged)
+        if not live.size:
+            return False
+        here = self.system.take(live)
+        # An undamped step at a singular pose is infinite: a failure, not a reason to stop.
+        with np.errstate(over="ignore", invalid="ignore"):
+            delta, _ = _delta(here, self.damping[live])
+            trial = _moved(self.robot, self.poses[live], delta)
+            there = _system(self.robot, trial, self.lengths[live], self.hold_attitude)
+            cost = there.cost
+        better = cost <= here.cost
+        # A step within the tolerance is the last one and part of the answer, rounding or not.
+        done = self._within(delta if self.by_step else there.residual)
+        accepted = better | done if self.rule.rolls_back else np.isfinite(cost)
+        self.iterations[live] += 1
+        self.rollbacks[live] += ~accepted
+        factor = np.where(better, self.rule.on_success, self.rule.on_failure)
+        changed = np.clip(self.damping[live] * factor, self.rule.lowest, self.rule.highest)
+        self.damping[live] = changed
+        self.system.put(live[accepted], there.take(accepted))
+        self.poses[live[accepted]] = trial[accepted]
+        improved = cost <= self.best_cost[live]
+        self.best_cost[live[improved]] = cost[improved]
+        self.best[live[improved]] = trial[improved]
+        self.converged[live] = done & accepted
+        return True
+
+    def solution(self) -> Solution:
+        poses = np.where(self.converged[:, None], self.poses, self.best)
+        errors = np.abs(cable_lengths(self.robot, poses) - self.lengths)
+        residual = errors.max(axis=-1)
+        pivot = lm_step(self.robot, poses, self.lengths, 0.0).pivot
+        faults = {
+            Status.ITERATION_LIMIT: ~self.converged,
+            Status.OUT_OF_RANGE: ~domain.inside(self.robot, poses),
+            Status.NO_SOLUTION: self.converged
+            & self.by_step
+            & (residual > self.robot.accuracy.residual_limit),
+        }
+        bad = np.any(list(faults.values()), axis=0)
+        # A pivot that is NaN is no pivot above the bound.
+        bits = faults | {
+            Status.VALID: ~bad,
+            Status.CONVERGED: self.converged,
+            Status.NEAR_SINGULAR: ~(pivot > PIVOT_BOUND),
+        }
+        return Solution(
+            poses=poses,
+            iterations=self.iterations,
+            rollbacks=self.rollbacks,
+            residual=residual,
+            status=sum(np.where(where, int(bit), 0) for bit, where in bits.items()),
+        )
+
+
+def _system(robot: Robot, poses: np.ndarray, lengths: np.ndarray, hold_attitude: bool) -> _System:
+    f, rows = squared_system(robot, poses, lengths)
+    if hold_attitude:
+        rows = rows[..., : robot.translations]
+    residual = f / lengths
+    if rows.shape[-2] > rows.shape[-1]:
+        # Least squares, no longer zeros: what counts is the true length, not its square.
+        return _System(residual, rows / lengths[..., None], residual)
+    return _System(f, rows, residual)
+
+
+def _delta(system: _System, damping: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The damped step in scaled coordinates and the smallest pivot over the mean diagonal."""
+    rows, target = system.rows, -system.solved[..., None]
+    transposed = np.swapaxes(rows, -1, -2)
+    wide = rows.shape[-2] <= rows.shape[-1]
+    matrix = rows @ transposed if wide else transposed @ rows
+    right = target if wide else transposed @ target
+    mean = np.trace(matrix, axis1=-2, axis2=-1) / matrix.shape[-1]
+    damped = matrix + (damping * mean)[..., None, None] * np.eye(matrix.shape[-1])
+    x, pivot = gauss_jordan(damped, right[..., 0])
+    if wide:
+        with np.errstate(invalid="ignore", over="ignore"):
+            x = (transposed @ x[..., None])[..., 0]
+    return x, pivot / mean
+
+
+def _padded(robot: Robot, delta: np.ndarray) -> np.ndarray:
+    """The step in all coordinates: zero in those that were held."""
+    held = len(robot.free) - delta.shape[-1]
+    return np.pad(delta, [(0, 0)] * (delta.ndim - 1) + [(0, held)])
+
+
+def _moved(robot: Robot, poses: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    return poses + _padded(robot, delta) / scaling(robot)

@@ -114,8 +114,8 @@ class Scale(Unary):
 class Narrow(Unary):
     """Drop fraction bits down to `fraction`, then bring the code into [lo, hi].
 
-    rounding: `floor` or `half_even`. overflow: `saturate` (to lo or hi), `wrap` (modulo the power of
-    two of codes in [lo, hi]) or `proven` (cannot happen: the interpreter raises if it does).
+    rounding: `floor` or `half_even`. overflow: `saturate` (to lo or hi), `wrap` (modulo the power
+    of two of codes in [lo, hi]) or `proven` (cannot happen: the interpreter raises if it does).
     """
 
     fraction: int
@@ -201,8 +201,11 @@ OPERATIONS: dict[str, type[Node]] = {
 
 @dataclass(frozen=True)
 class Output:
+    """A named result. `format` is the port's; by default the smallest that the range needs."""
+
     name: str
     node: int
+    format: Format | None = None
 
 
 @dataclass(frozen=True)
@@ -226,12 +229,20 @@ class Graph:
 
     @property
     def output_formats(self) -> dict[str, Format]:
-        return {output.name: self.ranges[output.node].format for output in self.outputs}
+        return {output.name: self._port_format(output) for output in self.outputs}
+
+    def _port_format(self, output: Output) -> Format:
+        span, fmt = self.ranges[output.node], output.format
+        if fmt is None:
+            return span.format
+        if fmt.fraction != span.fraction or span.lo < fmt.lo or span.hi > fmt.hi:
+            raise ValueError(f"output {output.name!r} has {span}, which does not fit {fmt}")
+        return fmt
 
     def to_json(self) -> str:
         """Canonical text; `from_json` gives an equal graph."""
         nodes = [[type(node).__name__, *_fields(node)] for node in self.nodes]
-        outputs = [[output.name, output.node] for output in self.outputs]
+        outputs = [_fields(output) for output in self.outputs]
         content = {"name": self.name, "nodes": nodes, "outputs": outputs}
         return json.dumps(content, separators=(",", ":"))
 
@@ -239,14 +250,17 @@ class Graph:
     def from_json(cls, text: str) -> Graph:
         content = json.loads(text)
         nodes = tuple(_node(operation, fields) for operation, *fields in content["nodes"])
-        return cls(content["name"], nodes, tuple(Output(*item) for item in content["outputs"]))
+        outputs = tuple(
+            Output(name, node, fmt and Format.parse(fmt)) for name, node, fmt in content["outputs"]
+        )
+        return cls(content["name"], nodes, outputs)
 
     @cached_property
     def digest(self) -> str:
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
 
-def _fields(node: Node) -> list[object]:
+def _fields(node: Node | Output) -> list[object]:
     values = [getattr(node, field.name) for field in dataclasses.fields(node)]
     return [str(value) if isinstance(value, Format) else value for value in values]
 

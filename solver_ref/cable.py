@@ -1,0 +1,126 @@
+"""The cable robot's equations, written once over the abstract scalar.
+
+d = t + R b - a is the vector from anchor a to attachment b of one cable, L = |d| its length. A
+motion leaves some of the six spatial coordinates free; the others are the plain number 0, so planar
+and point robots are the same equations with the absent terms gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
+
+Vector = Sequence[Scalar]
+Matrix = Sequence[Sequence[Scalar]]
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """R = exp([phi]x) and the rate matrix J_l (omega = J_l phi_dot), divided by `length`."""
+
+    matrix: Matrix
+    rate: Matrix
+
+    def held(self, m: Arithmetic, flag: Scalar) -> Rotation:
+        """The same rotation with a rate of zero where the flag is 1: the attitude does not move."""
+        rate = [[x if is_zero(x) else m.select(flag, 0, x) for x in row] for row in self.rate]
+        return Rotation(self.matrix, rate)
+
+
+@dataclass(frozen=True)
+class CableState:
+    """One cable at a pose: R b and d (fine), and the moment r x d (coarse)."""
+
+    lever: Vector
+    vector: Vector
+    moment: Vector
+
+
+def spatial(coordinates: Vector, free: Sequence[int]) -> list[Scalar]:
+    """The six spatial coordinates x y z rx ry rz; those that the motion holds are 0."""
+    full: list[Scalar] = [0] * 6
+    for value, index in zip(coordinates, free, strict=True):
+        full[index] = value
+    return full
+
+
+def rotation(m: Arithmetic, phi: Vector, *, length: float = 1.0) -> Rotation:
+    """Rodrigues' formula and its rate matrix, with coefficients entire in s = phi.phi.
+
+    R = I + a [phi]x + b (phi phi^T - s I); J_l = I + b [phi]x + c (phi phi^T - s I). `length`
+    divides J_l, so that its rows scale a rotation to a displacement at the characteristic length.
+    """
+    if all(is_zero(angle) for angle in phi):
+        identity = [[float(i == j) for j in range(3)] for i in range(3)]
+        return Rotation(identity, [[0] * 3 for _ in range(3)])
+    square = [[m.round(phi[i] * phi[j], "rotation") for j in range(3)] for i in range(3)]
+    s = m.total([square[i][i] for i in range(3)])
+    a, b, c = m.rotation_coefficients(s, 1 / length)
+    b_scaled = m.round(m.constant(1 / length, "rate") * m.round(b, "rate"), "rate")
+    matrix = _rodrigues(m, phi, square, 1.0, a, b, "rotation")
+    coarse = [m.round(angle, "rate") for angle in phi]
+    return Rotation(matrix, _rodrigues(m, coarse, square, 1 / length, b_scaled, c, "rate"))
+
+
+def _rodrigues(
+    m: Arithmetic,
+    phi: Vector,
+    square: Matrix,
+    one: float,
+    first: Scalar,
+    second: Scalar,
+    role: str,
+) -> Matrix:
+    """one I + first [phi]x + second (phi phi^T - s I), at the precision of `role`."""
+    odd = [m.round(first * angle, role) for angle in phi]
+    result: list[list[Scalar]] = [[0] * 3 for _ in range(3)]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        others = m.total([square[j][j], square[k][k]])
+        result[i][i] = m.constant(one, role) - m.round(second * m.round(others, role), role)
+        even = m.round(second * m.round(square[j][k], role), role)
+        result[j][k] = even - odd[i]
+        result[k][j] = even + odd[i]
+    return result
+
+
+def cable_state(
+    m: Arithmetic, position: Vector, turn: Rotation, anchor: Vector, attachment: Vector
+) -> CableState:
+    """Lever r = R b, vector d = t + r - a and moment r x d of one cable."""
+    lever = [
+        m.dot(row, [m.constant(b, "geometry") for b in attachment], "lever") for row in turn.matrix
+    ]
+    vector = [
+        m.nearest(t + r - m.constant(a, "geometry"), "vector")
+        for t, r, a in zip(position, lever, anchor, strict=True)
+    ]
+    return CableState(lever, vector, cross(m, lever, vector))
+
+
+def cross(m: Arithmetic, lever: Vector, vector: Vector) -> Vector:
+    """r x d at the precision of the Jacobian."""
+    r = [m.round(x, "jacobian") for x in lever]
+    d = [m.round(x, "jacobian") for x in vector]
+    turns = ((1, 2), (2, 0), (0, 1))
+    return [m.round(r[j] * d[k] - r[k] * d[j], "jacobian") for j, k in turns]
+
+
+def squared_length(m: Arithmetic, vector: Vector) -> Scalar:
+    """d.d, fine enough for the residual."""
+    return m.total([m.round(x * x, "square") for x in vector])
+
+
+def squared_residual(m: Arithmetic, vector: Vector, length: Scalar) -> Scalar:
+    """f = (d.d - L^2)/2; zero where the pose has the length L. Its rows are [d, r x d]."""
+    return 0.5 * (squared_length(m, vector) - m.round(length * length, "square"))
+
+
+def squared_row(m: Arithmetic, state: CableState, turn: Rotation, free: Sequence[int]) -> Vector:
+    """[d, J_l^T (r x d) / l] in the free coordinates, l the characteristic length."""
+    translation = [m.round(x, "jacobian") for x in state.vector]
+    columns = [[turn.rate[j][k] for j in range(3)] for k in range(3)]
+    angular = [m.dot(column, state.moment, "jacobian") for column in columns]
+    return [(translation + angular)[index] for index in free]

@@ -1,0 +1,307 @@
+"""`forward`: lengths and a start pose -> pose, by adaptive Levenberg-Marquardt.
+
+One pass judges the pose that it is given and prepares the next: it measures the residuals there,
+accepts the pose or goes back to the best one, and takes the next step. So the pose that comes out
+is one whose residual the hardware measured itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+
+from solver_ref.fixed import Format
+from solver_ref.fixed_arithmetic import Fixed
+from solver_ref.functions import TracedArithmetic
+from solver_ref.iteration import Iteration
+from solver_ref.kernels import (
+    Domain,
+    Kernel,
+    largest_residual,
+    length_inputs,
+    pose_formats,
+    pose_inputs,
+    status_word,
+    tracer,
+    updated_pose,
+)
+from solver_ref.status import Status
+from solver_ref.step import Step, evaluate, solve_step
+
+ITERATION_LIMIT = 20
+LEVEL_LIMIT = 5
+"""Most steps of a cold start that hold the attitude."""
+LEVEL_DAMPING = 2.0**-8
+"""Least lambda while the attitude is held: more cables than positions leave J J^T singular."""
+SETTLED_DAMPING = 2.0**-7
+"""A step under a larger lambda is short because of it, which proves nothing."""
+
+
+class Damping(IntEnum):
+    """Policies for lambda, chosen per transfer.
+
+    `MARQUARDT` divides it by 8 on success and multiplies by 8 on failure; `SHRINK_ON_FAILURE` is
+    the rule that some texts print: times 0.1 on failure, never changed otherwise. Both go back to
+    the best pose on failure; `NONE` (lambda 0) and `FIXED` never go back.
+    """
+
+    NONE = 0
+    FIXED = 1
+    MARQUARDT = 2
+    SHRINK_ON_FAILURE = 3
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """When a solve stops (m). `residual` leaves room for what the measured residual misses."""
+
+    residual: float
+    step: float
+    limit: float
+
+    @classmethod
+    def of(cls, domain: Domain) -> Tolerances:
+        """ValueError where the quantum is too coarse for the asked accuracy ever to be met."""
+        accuracy, quantum = domain.robot.accuracy.length, 2.0**-domain.profile.pose.bits
+        residual = accuracy - 1.5 * quantum
+        if residual < 2 * quantum:
+            raise ValueError(f"no stopping tolerance within {accuracy} m at a quantum of {quantum}")
+        return cls(residual, accuracy / 2, domain.robot.accuracy.residual_limit)
+
+
+@dataclass(frozen=True)
+class _State:
+    """What travels from pass to pass."""
+
+    pose: list[Fixed]
+    best: list[Fixed]
+    best_cost: Fixed
+    best_residual: Fixed
+    damping: Fixed
+    count: Fixed
+    level: Fixed
+    outside: Fixed
+    clamped: Fixed
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """Flags about the pose of this pass."""
+
+    accept: Fixed
+    converged: Fixed
+    stalled: Fixed
+    last: Fixed
+    short: Fixed
+
+
+class ForwardPass:
+    """Builds the graph of one pass."""
+
+    def __init__(self, domain: Domain, limit: int) -> None:
+        self.domain, self.robot, self.limit = domain, domain.robot, limit
+        self.m: TracedArithmetic = tracer(domain.robot, domain.profile)
+        self.tolerances = Tolerances.of(domain)
+        self.redundant = len(self.robot.cables) > len(self.robot.free)
+        q = domain.profile.pose.bits
+        self.cost_format = Format(False, 48 - 2 * q, 2 * q)
+        self.residual_format = Format(False, 26 - (q + 3), q + 3)
+        self.damping_format = Format(False, 1, domain.profile.damping.bits)
+
+    def build(self) -> Iteration:
+        m, robot = self.m, self.robot
+        lengths = length_inputs(m, self.domain)
+        policy = m.input("policy", Format(False, 2, 0))
+        state = self._state()
+        damping = self._effective(state, policy)
+        at = evaluate(m, robot, state.pose, lengths, level=state.level)
+        step = solve_step(m, at, damping, self.domain.bounds, self.domain.profile.pose.bits + 3)
+        moved = updated_pose(m, robot, state.pose, step.scaled)
+        residual = m.clamp(largest_residual(m, at.residuals), 0.0, self._top(), "unused")
+        cost = self._cost(at.residuals)
+        verdict = self._judge(state, step, residual, cost, damping)
+        following = self._next(state, verdict, policy, moved, residual, cost)
+        results = self._results(state, following, verdict, residual)
+        outputs = {f"next_{name}": value for name, value in following.items()} | results
+        return self._iteration(outputs)
+
+    def _top(self) -> float:
+        return self.residual_format.hi * self.residual_format.quantum
+
+    def _state(self) -> _State:
+        m, names = self.m, self.robot.coordinates
+        pose = pose_inputs(m, self.robot)
+        formats = pose_formats(self.robot, self.domain.profile)
+        best = [m.input(f"best_{name}", formats[name]) for name in names]
+        flag = Format(False, 1, 0)
+        return _State(
+            pose=pose,
+            best=best,
+            best_cost=m.input("best_cost", self.cost_format),
+            best_residual=m.input("best_residual", self.residual_format),
+            damping=m.input("damping", self.damping_format),
+            count=m.input("count", Format(False, 5, 0)),
+            level=m.input("level", flag),
+            outside=m.input("outside", flag),
+            clamped=m.input("clamped", flag),
+        )
+
+    def _effective(self, state: _State, policy: Fixed) -> Fixed:
+        """lambda of this pass: 0 for no damping, and enough of it while the attitude is held."""
+        m = self.m
+        damping = m.clamp(state.damping, 0.0, 1.0, "lambda")
+        damping = m.select(m.less(policy, Damping.FIXED), 0, damping)
+        return m.select(
+            state.level, m.maximum([damping, m.builder.constant(LEVEL_DAMPING)]), damping
+        )
+
+    def _cost(self, residuals: list[Fixed]) -> Fixed:
+        """Sum of squared residuals, each limited to 25 bits."""
+        m, q = self.m, self.domain.profile.pose.bits
+        limited = [m.limit(e.narrow(q), 2.0 ** (24 - q), "unused") for e in residuals]
+        total = m.total([e * e for e in limited])
+        return m.clamp(total, 0.0, self.cost_format.hi * self.cost_format.quantum, "unused")
+
+    def _judge(
+        self, state: _State, step: Step, residual: Fixed, cost: Fixed, damping: Fixed
+    ) -> _Verdict:
+        m, quantum = self.m, self.domain.profile.pose.bits
+        noise = m.builder.constant(len(self.robot.cables) * 4.0 ** (1 - quantum), 2 * quantum)
+        accept = m.negation(m.less(state.best_cost + noise, cost))
+        size = m.maximum([m.absolute(x) for x in step.scaled])
+        free = m.negation(state.level)
+        settled = m.every(accept, free, m.less(damping, SETTLED_DAMPING))
+        if self.redundant:
+            converged = m.every(settled, self._at_most(size, self.tolerances.step))
+            stalled = m.builder.constant(0.0)
+        else:
+            converged = self._at_most(residual, self.tolerances.residual)
+            still = m.every(settled, self._at_most(size, 2.0**-quantum))
+            stalled = m.every(still, m.negation(converged))
+        last = m.negation(m.less(state.count, self.limit))
+        short = self._at_most(size, self.robot.workspace.start_error[0] / 2)
+        return _Verdict(accept, converged, stalled, last, short)
+
+    def _at_most(self, value: Fixed, limit: float) -> Fixed:
+        """Flag: value <= limit, the limit rounded to floor at the value's quantum."""
+        fraction = value.range.fraction
+        floor = math.floor(math.ldexp(limit, fraction)) * 2.0**-fraction
+        return self.m.negation(self.m.less(floor, value))
+
+    def _next(
+        self,
+        state: _State,
+        verdict: _Verdict,
+        policy: Fixed,
+        moved: list[Fixed],
+        residual: Fixed,
+        cost: Fixed,
+    ) -> dict[str, Fixed]:
+        m, names = self.m, self.robot.coordinates
+        accept = verdict.accept
+        adaptive = m.negation(m.less(policy, Damping.MARQUARDT))
+        back = m.every(m.negation(accept), adaptive)
+        best = [m.select(accept, x, b) for x, b in zip(state.pose, state.best, strict=True)]
+        result = {
+            name: m.select(back, b, x) for name, b, x in zip(names, state.best, moved, strict=True)
+        }
+        result |= {f"best_{name}": b for name, b in zip(names, best, strict=True)}
+        result["best_cost"] = m.select(accept, cost, state.best_cost)
+        result["best_residual"] = m.select(accept, residual, state.best_residual)
+        result["damping"] = self._following_damping(state, policy, back)
+        result["count"] = m.minimum([state.count + 1.0, m.builder.constant(31.0)])
+        enough = m.any([verdict.short, m.negation(m.less(state.count, float(LEVEL_LIMIT)))])
+        result["level"] = m.every(state.level, m.negation(enough))
+        first = m.less(state.count, 1.0)
+        result["outside"] = m.any([state.outside, m.every(first, m.any(m.flags["beyond"]))])
+        result["clamped"] = m.every(m.negation(back), m.any(m.flags.get("moved", [])))
+        return result
+
+    def _following_damping(self, state: _State, policy: Fixed, back: Fixed) -> Fixed:
+        """lambda of the next pass. Marquardt's shrinks with the step, before its success is known:
+        a failure therefore multiplies by 64 what was divided by 8."""
+        m, bits = self.m, self.domain.profile.damping.bits
+        damping = m.clamp(state.damping, 0.0, 1.0, "lambda")
+        least = m.builder.constant(2.0**-bits)
+        smaller = m.maximum([damping.scaled(-3).narrow(bits), least])
+        larger = m.minimum(
+            [damping.extended(bits).scaled(6).extended(bits), m.builder.constant(1.0)]
+        )
+        tenth = (damping * m.builder.constant(0.1, bits)).narrow(bits)
+        marquardt = m.select(back, larger, smaller)
+        printed = m.select(back, tenth, damping)
+        adapted = m.select(m.less(policy, Damping.SHRINK_ON_FAILURE), marquardt, printed)
+        return m.select(m.less(policy, Damping.MARQUARDT), damping, adapted)
+
+    def _results(
+        self, state: _State, following: dict[str, Fixed], verdict: _Verdict, residual: Fixed
+    ) -> dict[str, Fixed]:
+        m, names = self.m, self.robot.coordinates
+        good = verdict.converged
+        best = following["best_residual"]
+        results = {
+            f"pose_{name}": m.select(good, x, following[f"best_{name}"])
+            for name, x in zip(names, state.pose, strict=True)
+        }
+        results["iterations"] = state.count
+        results["residual"] = m.select(good, residual, best)
+        results["status"] = status_word(m, self._status(state, following, verdict, residual))
+        results["done"] = m.any([good, verdict.stalled, verdict.last])
+        return results
+
+    def _status(
+        self, state: _State, following: dict[str, Fixed], verdict: _Verdict, residual: Fixed
+    ) -> dict[Status, Fixed]:
+        m, good = self.m, verdict.converged
+        failed = m.negation(good)
+        over = m.negation(self._at_most(following["best_residual"], self.tolerances.limit))
+        far = m.negation(self._at_most(residual, self.tolerances.limit))
+        limit = m.every(verdict.last, failed, m.negation(verdict.stalled))
+        none = [verdict.stalled, m.every(limit, over)]
+        none += [m.every(good, far)] if self.redundant else []
+        outside = [
+            *m.flags.get("length", []),
+            *m.flags["beyond"],
+            following["outside"],
+            m.every(failed, state.clamped),
+        ]
+        status = {
+            Status.CONVERGED: good,
+            Status.ITERATION_LIMIT: limit,
+            Status.NEAR_SINGULAR: m.any(m.flags.get("singular", [])),
+            Status.OUT_OF_RANGE: m.any(outside),
+            Status.NO_SOLUTION: m.any(none),
+        }
+        bad = m.any([status[Status.OUT_OF_RANGE], status[Status.NO_SOLUTION]])
+        return {Status.VALID: m.every(good, m.negation(bad))} | status
+
+    def _iteration(self, outputs: dict[str, Fixed]) -> Iteration:
+        robot, names = self.robot, self.robot.coordinates
+        poses = pose_formats(robot, self.domain.profile)
+        formats = {
+            f"{prefix}{n}": poses[n] for prefix in ("next_", "next_best_", "pose_") for n in names
+        }
+        formats |= {"next_best_cost": self.cost_format, "next_best_residual": self.residual_format}
+        formats |= {"residual": self.residual_format, "next_damping": self.damping_format}
+        graph = self.m.builder.graph("forward", outputs, formats)
+        flags = {"outside": 0, "clamped": 0, "count": 0, "best_residual": self.residual_format.hi}
+        initial = {n: f"{n}0" for n in names} | {f"best_{n}": f"{n}0" for n in names}
+        initial |= {"best_cost": self.cost_format.hi, "damping": "lambda", "level": "cold"}
+        return Iteration(
+            graph=graph,
+            state=tuple(initial | flags),
+            inputs=tuple(f"L{i + 1}" for i in range(len(robot.cables))) + ("policy",),
+            initial=initial | flags,
+            done="done",
+            results=(*(f"pose_{n}" for n in names), "residual", "iterations", "status"),
+            max_passes=self.limit + 1,
+            external={f"{n}0": poses[n] for n in names}
+            | {"lambda": self.damping_format, "cold": Format(False, 1, 0)},
+        )
+
+
+def forward_kernel(domain: Domain, limit: int = ITERATION_LIMIT) -> Kernel:
+    """`forward`: the iteration and the graph of its pass."""
+    iteration = ForwardPass(domain, limit).build()
+    return Kernel("forward", domain.robot, domain.profile, iteration.graph, iteration)

@@ -1,0 +1,92 @@
+"""How precise each kind of value is: the choice that turns an asked accuracy into formats."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fraction:
+    """An absolute precision: `bits` after the binary point."""
+
+    bits: int
+
+
+@dataclass(frozen=True)
+class Significant:
+    """A relative precision: `bits` for the whole word, sign included, at the value's range."""
+
+    bits: int
+
+
+Precision = Fraction | Significant
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One precision per role that the equations name.
+
+    `pose` is the quantum of poses and lengths (2**-bits m or rad); what leads to the residual is
+    fine, what only steers the step is coarse, since the next step corrects it.
+    """
+
+    name: str
+    pose: Fraction
+    rotation: Fraction
+    geometry: Fraction
+    lever: Fraction
+    vector: Fraction
+    square: Fraction
+    residual: Fraction
+    damping: Fraction
+    rate: Significant
+    jacobian: Significant
+    unit: Significant
+    gram: Significant
+    factor: Significant
+    right_side: Significant
+    solution: Significant
+    step: Significant
+    weight: Significant
+    reciprocal: Significant
+
+    @classmethod
+    def choose(cls, name: str, *, quantum: float, reach: float) -> Profile:
+        """The profile `fine` or `18bit` for a largest quantum (m) and the largest component of a
+        cable vector (m).
+
+        The quantum is made finer as long as a component fits 25 bits, the widest operand that one
+        multiplier of a 7-series part takes; more than 16 times finer would serve nobody.
+        """
+        if name not in PROFILES:
+            raise ValueError(f"the profile must be one of {', '.join(PROFILES)}, not {name!r}")
+        needed = math.ceil(-math.log2(quantum))
+        integer = 1 + math.ceil(math.log2(reach))
+        q = max(needed, min(25 - integer, needed + 4))
+        wide = PROFILES[name]
+        return cls(
+            name=name,
+            pose=Fraction(q),
+            rotation=Fraction(q + 3),
+            geometry=Fraction(q + 4),
+            lever=Fraction(q + 3),
+            vector=Fraction(q),
+            square=Fraction(q + 5),
+            residual=Fraction(q + 3),
+            damping=Fraction(20),
+            rate=Significant(18),
+            jacobian=Significant(18),
+            unit=Significant(25),
+            gram=Significant(wide),
+            factor=Significant(wide),
+            right_side=Significant(25),
+            solution=Significant(wide),
+            step=Significant(25),
+            weight=Significant(18),
+            reciprocal=Significant(wide),
+        )
+
+
+PROFILES = {"fine": 25, "18bit": 18}
+"""Bits of the elimination by the profile's name."""

@@ -1,0 +1,136 @@
+"""One Levenberg-Marquardt step of a cable robot, over the abstract scalar.
+
+Rows are the squared residual's [d, J_l^T (r x d) / l] (l the characteristic length, so that a
+rotation counts as a displacement). With no more cables than unknowns the step is the damped minimum
+norm one, J^T (J J^T + mu I)^-1 f; with more, rows and residuals are divided by the measured lengths
+and it is the damped least-squares one, (J^T J + mu I)^-1 J^T e. mu = lambda trace(M) / n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from solver_ref.arithmetic import Arithmetic, Scalar
+from solver_ref.cable import cable_state, rotation, spatial, squared_residual, squared_row
+from solver_ref.robot import Robot
+
+Vector = Sequence[Scalar]
+
+
+@dataclass(frozen=True)
+class SolveBounds:
+    """Limits inside the elimination, found on poses of the workspace (`solver_ref.bounds`).
+
+    A pivot below `pivot` is held there and reported; the others saturate and say so.
+    """
+
+    pivot: float
+    factor: float
+    right_side: float
+    solution: float
+    step: float
+
+
+BOUND_MARGIN = 1.01
+"""Room for rounding above the bound that positive definiteness gives."""
+
+UNBOUNDED = SolveBounds(0.0, math.inf, math.inf, math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a pose and the measured lengths give: residuals e (m) and the step's linear system."""
+
+    residuals: Vector
+    rows: Sequence[Vector]
+    targets: Vector
+
+
+@dataclass(frozen=True)
+class Step:
+    """The step in scaled coordinates (m), to be subtracted, and the smallest pivot of M."""
+
+    scaled: Vector
+    pivot: Scalar
+
+
+def evaluate(
+    m: Arithmetic, robot: Robot, pose: Vector, lengths: Vector, *, level: Scalar | None = None
+) -> Evaluation:
+    """Residuals and rows at a pose. Where the flag `level` is 1 the attitude is held."""
+    full = spatial(pose, robot.free)
+    turn = rotation(m, full[3:], length=robot.characteristic_length)
+    if level is not None:
+        turn = turn.held(m, level)
+    weighted = len(robot.cables) > len(robot.free)
+    residuals, rows, targets = [], [], []
+    for cable, length in zip(robot.cables, lengths, strict=True):
+        state = cable_state(m, full[:3], turn, cable.anchor, cable.attachment)
+        squared = squared_residual(m, state.vector, length)
+        weight = m.reciprocal(length, "weight")
+        residual = m.round(squared * weight, "residual")
+        row = squared_row(m, state, turn, robot.free)
+        residuals.append(residual)
+        rows.append([m.round(weight * x, "jacobian") for x in row] if weighted else row)
+        targets.append(residual if weighted else squared)
+    return Evaluation(residuals, rows, targets)
+
+
+def solve_step(
+    m: Arithmetic, at: Evaluation, damping: Scalar, bounds: SolveBounds, fraction: int
+) -> Step:
+    """The damped step of an evaluation, at `fraction` bits (hardware)."""
+    cables, unknowns = len(at.rows), len(at.rows[0])
+    columns = [[row[k] for row in at.rows] for k in range(unknowns)]
+    vectors = at.rows if cables <= unknowns else columns
+    size = len(vectors)
+    targets, block = m.normalise(at.targets, "right_side")
+    gram = [[m.dot(vectors[i], vectors[j], "gram") for j in range(size)] for i in range(size)]
+    trace = m.round(m.total([gram[i][i] for i in range(size)]), "weight")
+    share = m.round(trace * m.constant(1 / size, "weight"), "weight")
+    shift = m.round(damping * share, "gram")
+    for i in range(size):
+        gram[i][i] = m.round(gram[i][i] + shift, "gram")
+    if cables > unknowns:
+        limit = bounds.right_side
+        targets = [m.dot_within(c, targets, limit, "right_side", "step") for c in columns]
+    solution, pivot = gauss_jordan(m, gram, targets, bounds)
+    if cables <= unknowns:
+        solution = [m.dot_within(c, solution, bounds.step, "step", "step") for c in columns]
+    return Step([m.denormalise(x, block, fraction) for x in solution], pivot)
+
+
+def gauss_jordan(
+    m: Arithmetic, matrix: Sequence[Vector], right: Vector, bounds: SolveBounds
+) -> tuple[list[Scalar], Scalar]:
+    """Solve a symmetric positive definite system by Gauss-Jordan in the order of the rows.
+
+    The trailing block stays symmetric and bounded by its diagonal, |S_ij| <= sqrt(M_ii M_jj), so
+    only its upper half is computed. Returns the solution and the smallest pivot.
+    """
+    size = len(right)
+    s = [[matrix[min(i, j)][max(i, j)] for j in range(size)] for i in range(size)]
+    top = [m.magnitude(matrix[i][i]) for i in range(size)]
+    solution: list[Scalar] = list(right)
+    pivots = []
+    for k in range(size):
+        pivots.append(s[k][k])
+        by = m.pivot(s[k][k], bounds.pivot)
+        row = [m.divide(x, by, bounds.factor, "factor", "step") for x in s[k][k + 1 :]]
+        solution[k] = m.divide(solution[k], by, bounds.solution, "solution", "step")
+        for i in (i for i in range(size) if i != k):
+            factor, first = s[i][k], max(i, k + 1)
+            for j in range(first, size):
+                value = m.minus_product(s[i][j], factor, row[j - k - 1])
+                if i > k:
+                    value = m.proven(value, BOUND_MARGIN * (top[i] * top[j]) ** 0.5)
+                    s[i][j] = s[j][i] = m.round(value, "gram")
+                else:
+                    s[i][j] = m.limit(value, bounds.factor, "step")
+            limit = bounds.right_side if i > k else bounds.solution
+            value = m.minus_product(solution[i], factor, solution[k])
+            solution[i] = m.limit(value, limit, "step")
+        s[k][k + 1 :] = row
+    return solution, m.minimum(pivots)

@@ -10,13 +10,14 @@ from amaranth.lib.memory import Memory
 
 from hdl.reorder import ReorderBuffer
 from hdl.shell import StreamPorts, shape
+from solver_ref.fixed import Format
 from solver_ref.iteration import Iteration, Ring
 
 
 class RingKernel(StreamPorts):
     """Solves in flight through one pipeline, as positions of a barrel.
 
-    *Parameters*: the iteration; the pipeline of its graph; `tag_width`. *Contract*: the results are
+    *Parameters*: the iteration; a pipeline that computes its graph; `tag_width`. *Contract*: the results are
     those of `solver_ref.iteration.evaluate_iteration`, in input order, with the input's tag. With
     inputs always offered and outputs always taken, every transfer's cycles are those of
     `ring.timing(passes)`: latency and II depend on the passes, and while there is enough work the
@@ -29,10 +30,13 @@ class RingKernel(StreamPorts):
     """
 
     def __init__(self, iteration: Iteration, pipeline, *, tag_width: int = 8) -> None:
-        if pipeline.graph != iteration.graph:
-            raise ValueError(
-                f"the pipeline computes {pipeline.graph.name}, not a pass of {iteration.graph.name}"
-            )
+        for ports in ("inputs", "output_formats"):
+            own, given = getattr(iteration.graph, ports), getattr(pipeline.graph, ports)
+            if own != given:
+                raise ValueError(
+                    f"the pipeline computes {pipeline.graph.name}, not {iteration.graph.name}: "
+                    f"its {ports} are {_listed(given)}, not {_listed(own)}"
+                )
         self.iteration, self.pipeline = iteration, pipeline
         self.ring = Ring(latency=pipeline.latency, ii=pipeline.ii)
         super().__init__(
@@ -139,3 +143,7 @@ class RingKernel(StreamPorts):
         if isinstance(source, int):
             return Const(source, shape(self.iteration.graph.inputs[name]))
         return self.port("i", source)
+
+
+def _listed(ports: dict[str, Format]) -> str:
+    return ", ".join(f"{name} {form}" for name, form in ports.items())

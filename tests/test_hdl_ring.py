@@ -150,5 +150,5 @@ def test_a_broken_pipeline_is_noticed():
 
 
 def test_a_pipeline_of_another_graph_is_refused():
-    with pytest.raises(ValueError, match="computes product, not a pass of countdown"):
+    with pytest.raises(ValueError, match="computes product, not countdown: its inputs are a SQ"):
         RingKernel(countdown(), DelayPipeline(product(), latency=1, ii=1))

@@ -17,11 +17,13 @@ from solver_ref.iteration import Iteration, Ring
 class RingKernel(StreamPorts):
     """Solves in flight through one pipeline, as positions of a barrel.
 
-    *Parameters*: the iteration; a pipeline that computes its graph; `tag_width`. *Contract*: the results are
-    those of `solver_ref.iteration.evaluate_iteration`, in input order, with the input's tag. With
-    inputs always offered and outputs always taken, every transfer's cycles are those of
-    `ring.timing(passes)`: latency and II depend on the passes, and while there is enough work the
-    pipeline takes a pass every II cycles. Stalls and resets as for `StreamKernel`.
+    *Parameters*: the iteration; a pipeline that computes its graph; `tag_width`.
+
+    *Contract*: the results are those of `solver_ref.iteration.evaluate_iteration`, in input order,
+    with the input's tag. With inputs always offered and outputs always taken, every transfer's
+    cycles are those of `ring.timing(passes)`: latency and II depend on the passes, and while there
+    is enough work the pipeline takes a pass every II cycles. Stalls and resets as for
+    `StreamKernel`.
 
     *Inside*: the positions have their turns one after another, one every II cycles. In its turn a
     position's last pass, which came back by then, is either fed again or, when it was done, written

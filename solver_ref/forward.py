@@ -241,7 +241,7 @@ class ForwardPass:
         good = verdict.converged
         best = following["best_residual"]
         results = {
-            f"pose_{name}": m.select(good, x, following[f"best_{name}"])
+            name: m.select(good, x, following[f"best_{name}"])
             for name, x in zip(names, state.pose, strict=True)
         }
         results["iterations"] = state.count
@@ -262,7 +262,7 @@ class ForwardPass:
         none += [m.every(good, far)] if self.redundant else []
         outside = [
             *m.flags.get("length", []),
-            *m.flags["beyond"],
+            *m.flags.get("beyond" if self.robot.determined else "tilt", []),
             following["outside"],
             m.every(failed, state.clamped),
         ]
@@ -280,7 +280,7 @@ class ForwardPass:
         robot, names = self.robot, self.robot.coordinates
         poses = pose_formats(robot, self.domain.profile)
         formats = {
-            f"{prefix}{n}": poses[n] for prefix in ("next_", "next_best_", "pose_") for n in names
+            f"{prefix}{n}": poses[n] for prefix in ("next_", "next_best_", "") for n in names
         }
         formats |= {"next_best_cost": self.cost_format, "next_best_residual": self.residual_format}
         formats |= {"residual": self.residual_format, "next_damping": self.damping_format}
@@ -294,7 +294,7 @@ class ForwardPass:
             inputs=tuple(f"L{i + 1}" for i in range(len(robot.cables))) + ("policy",),
             initial=initial | flags,
             done="done",
-            results=(*(f"pose_{n}" for n in names), "residual", "iterations", "status"),
+            results=(*names, "residual", "iterations", "status"),
             max_passes=self.limit + 1,
             external={f"{n}0": poses[n] for n in names}
             | {"lambda": self.damping_format, "cold": Format(False, 1, 0)},

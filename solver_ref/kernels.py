@@ -104,8 +104,8 @@ def coordinate_limits(robot: Robot) -> list[tuple[float, float]]:
 def estimate_limits(robot: Robot) -> list[tuple[float, float]]:
     """Where estimates may go: the grown workspace and one start error more on each side.
 
-    The minimum-norm answer to a start at the edge may lie a little outside; its residual is still
-    exact there, and its status says OUT_OF_RANGE.
+    The minimum-norm answer to a start in the grown workspace lies within a start error of that
+    start, so this is also where the answers of under-determined robots count as in range.
     """
     distance, angle = robot.workspace.start_error
     margins = [distance] * robot.translations + [angle] * robot.rotations

@@ -230,3 +230,23 @@ def _read_only(rows: list[Vector]) -> np.ndarray:
     array = np.array(rows, dtype=np.float64)
     array.setflags(write=False)
     return array
+
+
+def from_facts(facts: dict[str, object]) -> Robot:
+    """The robot of `dataclasses.asdict`, as JSON keeps it. KeyError or TypeError if it is none."""
+    platform, workspace = dict(facts["platform"]), dict(facts["workspace"])
+    cables = tuple(
+        Cable(**{key: _frozen(value) for key, value in c.items()}) for c in facts["cables"]
+    )
+    parts = {
+        "platform": Platform(**{key: _frozen(value) for key, value in platform.items()}),
+        "workspace": Workspace(**{key: _frozen(value) for key, value in workspace.items()}),
+        "accuracy": Accuracy(**facts["accuracy"]),
+        "cables": cables,
+    }
+    rest = {key: _frozen(value) for key, value in facts.items() if key not in parts}
+    return Robot(**rest, **parts)
+
+
+def _frozen(value: object) -> object:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value

@@ -102,10 +102,10 @@ def cable_state(
 
 def cross(m: Arithmetic, lever: Vector, vector: Vector) -> Vector:
     """r x d at the precision of the Jacobian."""
-    r = [m.round(x, "jacobian") for x in lever]
-    d = [m.round(x, "jacobian") for x in vector]
+    r = [m.nearest(x, "moment") for x in lever]
+    d = [m.nearest(x, "jacobian") for x in vector]
     turns = ((1, 2), (2, 0), (0, 1))
-    return [m.round(r[j] * d[k] - r[k] * d[j], "jacobian") for j, k in turns]
+    return [m.nearest(r[j] * d[k] - r[k] * d[j], "moment") for j, k in turns]
 
 
 def squared_length(m: Arithmetic, vector: Vector) -> Scalar:
@@ -120,7 +120,7 @@ def squared_residual(m: Arithmetic, vector: Vector, length: Scalar) -> Scalar:
 
 def squared_row(m: Arithmetic, state: CableState, turn: Rotation, free: Sequence[int]) -> Vector:
     """[d, J_l^T (r x d) / l] in the free coordinates, l the characteristic length."""
-    translation = [m.round(x, "jacobian") for x in state.vector]
+    translation = [m.nearest(x, "jacobian") for x in state.vector]
     columns = [[turn.rate[j][k] for j in range(3)] for k in range(3)]
     angular = [m.dot(column, state.moment, "jacobian") for column in columns]
     return [(translation + angular)[index] for index in free]

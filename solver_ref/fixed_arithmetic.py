@@ -10,7 +10,7 @@ from solver_ref import graph as g
 from solver_ref.arithmetic import Arithmetic, is_zero
 from solver_ref.fixed import Format, Range
 from solver_ref.profile import Fraction, Profile
-from solver_ref.ranges import node_range
+from solver_ref.ranges import node_range, rounded
 
 GUARD = 3
 """Extra fraction bits inside a sum that is rounded to floor afterwards."""
@@ -148,8 +148,7 @@ class Fixed:
         drop = self.range.fraction - fraction
         if drop <= 0:
             return self
-        half = (1 << drop) // 2 if rounding == "half_even" else 0
-        lo, hi = (self.range.lo + half) >> drop, (self.range.hi + half) >> drop
+        lo, hi = (rounded(code, drop, rounding) for code in (self.range.lo, self.range.hi))
         return self.apply(g.Narrow, fraction=fraction, lo=lo, hi=hi, rounding=rounding)
 
     def into(self, lo: float, hi: float, overflow: str) -> Fixed:
@@ -263,7 +262,7 @@ class FixedArithmetic(Arithmetic):
             return 0
         fraction = self.fraction(role, _sum_range([p.range for p in products]))
         guarded = [p.narrow(fraction + GUARD) for p in products] if len(products) > 1 else products
-        return self.total(guarded).narrow(fraction)
+        return self.total(guarded).narrow(fraction, "half_even")
 
     def minus_product(self, value: Fixed, a: Fixed, b: Fixed) -> Fixed:
         fraction = value.range.fraction

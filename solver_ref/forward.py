@@ -2,7 +2,8 @@
 
 One pass judges the pose that it is given and prepares the next: it measures the residuals there,
 accepts the pose or goes back to the best one, and takes the next step. So the pose that comes out
-is one whose residual the hardware measured itself.
+is one whose residual the hardware measured itself; with more cables than unknowns it is that pose
+after one more step, shorter than the tolerance.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class ForwardPass:
         cost = self._cost(at.residuals)
         verdict = self._judge(state, step, residual, cost, damping)
         following = self._next(state, verdict, policy, moved, residual, cost)
-        results = self._results(state, following, verdict, residual)
+        results = self._results(state, following, verdict, moved, residual)
         outputs = {f"next_{name}": value for name, value in following.items()} | results
         return self._iteration(outputs)
 
@@ -235,14 +236,21 @@ class ForwardPass:
         return m.select(m.less(policy, Damping.MARQUARDT), damping, adapted)
 
     def _results(
-        self, state: _State, following: dict[str, Fixed], verdict: _Verdict, residual: Fixed
+        self,
+        state: _State,
+        following: dict[str, Fixed],
+        verdict: _Verdict,
+        moved: list[Fixed],
+        residual: Fixed,
     ) -> dict[str, Fixed]:
         m, names = self.m, self.robot.coordinates
         good = verdict.converged
         best = following["best_residual"]
+        # A least-squares solve has just computed one more step, shorter than its tolerance.
+        answer = moved if self.redundant else state.pose
         results = {
             name: m.select(good, x, following[f"best_{name}"])
-            for name, x in zip(names, state.pose, strict=True)
+            for name, x in zip(names, answer, strict=True)
         }
         results["iterations"] = state.count
         results["residual"] = m.select(good, residual, best)

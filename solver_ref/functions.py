@@ -108,7 +108,8 @@ class TracedArithmetic(FixedArithmetic):
         product = (mantissa.narrow(24) * first).narrow(24)
         error = (2.0 - product).into(1 - 2.0**-8, 1 + 2.0**-8, "proven")
         better = (error.narrow(23) * first).narrow(RECIPROCAL_FRACTION)
-        better = better.into(1.0, 2.0 - 2.0**-RECIPROCAL_FRACTION, "saturate")
+        # Newton's step never passes 1/v, and from a cell's middle it stays below 2 at v = 1/2.
+        better = better.into(1 - 2.0**-12, 2 - 2.0**-RECIPROCAL_FRACTION, "proven")
         return Reciprocal(better, zeros, value.range.fraction - width)
 
     def _index(self, mantissa: Fixed, bits: int, first: int) -> Fixed:
@@ -122,18 +123,22 @@ class TracedArithmetic(FixedArithmetic):
         return self._reciprocal(self.clamp(value, floor, value.range.magnitude, "singular"))
 
     def divide(self, value: Fixed, by: Reciprocal, limit: float, role: str, flag: str) -> Fixed:
-        """value / pivot at the precision that `role` gives to +-limit; saturates there."""
-        span = value.range
-        largest = by.shift.range.hi
-        wide = value.apply(
-            g.ShiftLeft, by.shift, lo=span.lo << largest, hi=span.hi << largest
-        ).scaled(by.exponent)
+        """value / pivot at the precision that `role` gives to +-limit.
+
+        Saturates there under `flag`; without a flag the limit is proven.
+        """
+        span, most = value.range, by.shift.range.hi
+        wide = value.apply(g.ShiftLeft, by.shift, lo=span.lo << most, hi=span.hi << most)
         precision = getattr(self.profile, role).bits
         fraction = precision - 1 - math.ceil(math.log2(limit))
-        wide = wide.narrow(fraction)
-        wide = self.limit(wide, limit, flag)
+        wide = self._within(wide.scaled(by.exponent).narrow(fraction), limit, flag)
         mantissa = by.mantissa.narrow(min(RECIPROCAL_FRACTION, precision - 2))
-        return self.limit((wide * mantissa).narrow(fraction), limit, flag)
+        return self._within((wide * mantissa).narrow(fraction), limit, flag)
+
+    def _within(self, value: Fixed, limit: float, flag: str) -> Fixed:
+        if flag:
+            return self.limit(value, limit, flag)
+        return value.into(-limit, limit - 2.0**-value.range.fraction, "proven")
 
     def normalise(self, values: Sequence[Fixed], role: str) -> tuple[list[Fixed], BlockExponent]:
         """The values shifted left together until the largest fills the word, as +-1."""

@@ -155,11 +155,12 @@ def step_kernel(domain: Domain) -> Kernel:
     step = solve_step(m, at, damping, domain.bounds, profile.pose.bits + 3)
     moved = updated_pose(m, robot, pose, step.scaled)
     residual = largest_residual(m, at.residuals)
+    out = outside(m)
     status = {
-        Status.OUT_OF_RANGE: m.any(saturations(m)),
+        Status.VALID: m.negation(out),
         Status.NEAR_SINGULAR: m.any(m.flags.get("singular", [])),
+        Status.OUT_OF_RANGE: out,
     }
-    status[Status.VALID] = m.negation(status[Status.OUT_OF_RANGE])
     outputs = dict(zip(robot.coordinates, moved, strict=True))
     outputs |= {"residual": residual, "pivot": step.pivot, "status": status_word(m, status)}
     graph = m.builder.graph("step", outputs, pose_formats(robot, profile))
@@ -182,9 +183,16 @@ def updated_pose(
     return moved
 
 
-def saturations(m: TracedArithmetic) -> list[Fixed]:
-    """Every flag of a value that left its limits; a held pivot is not one of them."""
-    return [flag for name, flags in m.flags.items() if name != "singular" for flag in flags]
+def outside(m: TracedArithmetic) -> Fixed:
+    """Flag: some value left its limits (a held pivot does not count).
+
+    What is known last, that the new pose was held, joins last: it sets the latency.
+    """
+    early = [flag for name, flags in m.flags.items() if name not in LATE for flag in flags]
+    return m.any([m.any(early), m.any(m.flags.get("moved", []))])
+
+
+LATE = ("moved", "singular")
 
 
 def largest_residual(m: TracedArithmetic, residuals: list[Fixed]) -> Fixed:
@@ -218,7 +226,7 @@ def lengths_kernel(domain: Domain) -> Kernel:
         row = [*unit, *moment]
         for index, name in zip(robot.free, robot.coordinates, strict=True):
             rows[f"J{number}_{name}"] = row[index]
-    out = m.any(saturations(m))
+    out = outside(m)
     status = {Status.VALID: m.negation(out), Status.OUT_OF_RANGE: out}
     outputs = lengths | rows | {"status": status_word(m, status)}
     formats = dict.fromkeys(lengths, domain.length_format())

@@ -42,6 +42,7 @@ class Profile:
     damping: Fraction
     rate: Significant
     jacobian: Significant
+    moment: Significant
     unit: Significant
     gram: Significant
     factor: Significant
@@ -77,6 +78,7 @@ class Profile:
             damping=Fraction(20),
             rate=Significant(18),
             jacobian=Significant(18),
+            moment=Significant(18),
             unit=Significant(25),
             gram=Significant(wide),
             factor=Significant(wide),

@@ -102,6 +102,13 @@ def solve_step(
     return Step([m.denormalise(x, block, fraction) for x in solution], pivot)
 
 
+def _factor_limit(top: float, pivot: float) -> float:
+    """|S_kj| <= sqrt(S_kk S_jj) and p >= S_kk, so |S_kj / p| <= sqrt(S_jj / p): a power of two."""
+    if not math.isfinite(top):
+        return math.inf
+    return 2.0 ** math.ceil(math.log2(BOUND_MARGIN * math.sqrt(top / pivot)))
+
+
 def gauss_jordan(
     m: Arithmetic, matrix: Sequence[Vector], right: Vector, bounds: SolveBounds
 ) -> tuple[list[Scalar], Scalar]:
@@ -118,7 +125,10 @@ def gauss_jordan(
     for k in range(size):
         pivots.append(s[k][k])
         by = m.pivot(s[k][k], bounds.pivot)
-        row = [m.divide(x, by, bounds.factor, "factor", "step") for x in s[k][k + 1 :]]
+        row = [
+            m.divide(s[k][j], by, _factor_limit(top[j], bounds.pivot), "factor", "")
+            for j in range(k + 1, size)
+        ]
         solution[k] = m.divide(solution[k], by, bounds.solution, "solution", "step")
         for i in (i for i in range(size) if i != k):
             factor, first = s[i][k], max(i, k + 1)

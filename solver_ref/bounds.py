@@ -12,6 +12,7 @@ import numpy as np
 
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.domain import sample_poses
+from solver_ref.kinematics import cable_lengths
 from solver_ref.robot import Robot
 from solver_ref.step import UNBOUNDED, SolveBounds, evaluate, solve_step
 
@@ -61,7 +62,7 @@ def solve_bounds(robot: Robot, samples: int = SAMPLES) -> SolveBounds:
     poses = sample_poses(robot, samples, rng)
     m = _Recorder()
     pose = list(poses.T)
-    lengths = _lengths(robot, m, pose)
+    lengths = list(cable_lengths(robot, poses).T)
     for scale in (1e-3, 1e-1):
         measured = [x + scale * rng.uniform(-1, 1, samples) for x in lengths]
         at = evaluate(m, robot, pose, measured)
@@ -75,12 +76,3 @@ def solve_bounds(robot: Robot, samples: int = SAMPLES) -> SolveBounds:
         solution=large["solution"],
         step=large["step"],
     )
-
-
-def _lengths(robot: Robot, m: FloatArithmetic, pose: list[np.ndarray]) -> list[np.ndarray]:
-    from solver_ref.cable import cable_state, rotation, spatial, squared_length
-
-    full = spatial(pose, robot.free)
-    turn = rotation(m, full[3:])
-    states = [cable_state(m, full[:3], turn, c.anchor, c.attachment) for c in robot.cables]
-    return [np.sqrt(squared_length(m, state.vector)) for state in states]

@@ -68,14 +68,15 @@ class TracedArithmetic(FixedArithmetic):
         return fine, fine, 2.0 ** -(self.profile.rate.bits + 1)
 
     def _polynomial(self, x: Fixed, polynomial: Polynomial, role: str) -> Fixed:
-        """Horner's rule; each factor is only as long as its product can be felt."""
-        coefficients = [float(c) for c in polynomial.coef]
-        size = abs(coefficients[0])
-        top = self.builder.constant(size, 60).range
-        fraction = self.fraction(role, top) + 2
-        value: Fixed = self.builder.constant(coefficients[-1], fraction)
+        """Horner's rule on an argument in [0, 1], so that no rounding is amplified; each factor is
+        only as long as its product can be felt."""
+        exponent = math.ceil(math.log2(self.largest_s))
+        x = x.scaled(-exponent)
+        coefficients = [float(c) * 2.0 ** (exponent * k) for k, c in enumerate(polynomial.coef)]
+        fraction = self.fraction(role, self.builder.constant(abs(coefficients[0]), 60).range) + 2
+        value = self.builder.constant(coefficients[-1], fraction)
         for coefficient in reversed(coefficients[:-1]):
-            felt = fraction + math.ceil(math.log2(max(value.range.magnitude, 2.0**-40))) + 1
+            felt = fraction + 1 + math.ceil(math.log2(max(value.range.magnitude, 2.0**-fraction)))
             product = (value * x.narrow(felt)).narrow(fraction)
             value = product + self.builder.constant(coefficient, fraction)
         return value.narrow(fraction - 2)

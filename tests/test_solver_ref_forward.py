@@ -1,0 +1,139 @@
+"""The bit-true `forward` kernel: what it promises for the poses of a workspace."""
+
+import numpy as np
+import pytest
+
+from solver_ref.domain import perturb, sample_poses
+from solver_ref.forward import Damping, Tolerances, forward_kernel
+from solver_ref.iteration import evaluate_iteration
+from solver_ref.kernels import Domain
+from solver_ref.kinematics import cable_lengths
+from solver_ref.robot_file import load
+from solver_ref.status import Status
+
+GOOD = Status.VALID | Status.CONVERGED
+SEED = 11
+
+
+@pytest.fixture(scope="module")
+def solver():
+    kernels = {}
+
+    def get(name: str, profile: str = "fine"):
+        if (name, profile) not in kernels:
+            kernels[name, profile] = forward_kernel(Domain.of(load(name), profile))
+        return kernels[name, profile]
+
+    return get
+
+
+def solve(kernel, starts, lengths, *, policy=Damping.MARQUARDT, damping=1e-5, cold=False):
+    """Poses (m, rad) and the other results, for lengths that are quantised first."""
+    fields, robot = kernel.iteration.fields, kernel.robot
+    codes = {f"L{i + 1}": fields[f"L{i + 1}"].encode(x) for i, x in enumerate(lengths.T)}
+    codes |= {
+        f"{n}0": fields[f"{n}0"].encode(starts[:, i]) for i, n in enumerate(robot.coordinates)
+    }
+    rest = {"policy": policy, "lambda": damping, "cold": cold}
+    codes |= {k: fields[k].encode(np.full(len(starts), v)) for k, v in rest.items()}
+    out, _ = evaluate_iteration(kernel.iteration, codes)
+    poses = np.column_stack([fields[f"{n}0"].decode(out[n]) for n in robot.coordinates])
+    quantised = np.column_stack(
+        [fields[f"L{i + 1}"].decode(codes[f"L{i + 1}"]) for i in range(len(lengths.T))]
+    )
+    return poses, out, quantised
+
+
+def cases(robot, count, distance, angle):
+    rng = np.random.default_rng(SEED)
+    truth = sample_poses(robot, count, rng)
+    return truth, perturb(robot, truth, distance, angle, rng), cable_lengths(robot, truth)
+
+
+@pytest.mark.parametrize("profile", ["fine", "18bit"])
+def test_every_solve_from_a_millimetre_meets_the_asked_accuracy(solver, profile):
+    kernel = solver("four-cable", profile)
+    _, starts, lengths = cases(kernel.robot, 10_000, 1e-3, 1e-3)
+    poses, out, quantised = solve(kernel, starts, lengths)
+    assert np.all(out["status"] == GOOD)
+    assert np.max(np.abs(cable_lengths(kernel.robot, poses) - quantised)) <= 4e-6
+
+
+def test_starts_of_five_centimetres_converge_or_say_why(solver):
+    kernel = solver("four-cable")
+    _, starts, lengths = cases(kernel.robot, 10_000, 0.05, 0.05)
+    poses, out, quantised = solve(kernel, starts, lengths)
+    good = (out["status"] & GOOD) == GOOD
+    assert good.mean() >= 0.999
+    assert np.max(np.abs(cable_lengths(kernel.robot, poses) - quantised)[good]) <= 4e-6
+    faults = Status.ITERATION_LIMIT | Status.OUT_OF_RANGE | Status.NO_SOLUTION
+    assert np.all((out["status"][~good] & faults) != 0)
+    assert out["iterations"].mean() < 2.2
+
+
+@pytest.mark.parametrize("name", ["cogiro", "planar4", "hangprinter", "nist-robocrane", "acrobot"])
+def test_determined_robots_return_to_the_pose_that_made_the_lengths(solver, name):
+    kernel = solver(name)
+    truth, starts, lengths = cases(kernel.robot, 1000, 0.05, 0.05)
+    poses, out, _ = solve(kernel, starts, lengths)
+    assert np.all(out["status"] == GOOD)
+    scale = np.ones(truth.shape[1])
+    scale[kernel.robot.translations :] = kernel.robot.characteristic_length
+    # With as many cables as unknowns the residual is within the accuracy; the pose is by the
+    # conditioning farther (a factor of 5 on nist-robocrane).
+    amplified = 5 if len(kernel.robot.cables) == len(kernel.robot.free) else 1.5
+    assert np.max(np.abs(poses - truth) * scale) <= amplified * kernel.robot.accuracy.length
+
+
+def test_the_residual_that_comes_out_is_the_one_of_the_pose(solver):
+    kernel = solver("four-cable")
+    _, starts, lengths = cases(kernel.robot, 500, 0.05, 0.05)
+    poses, out, quantised = solve(kernel, starts, lengths)
+    residual = np.max(np.abs(cable_lengths(kernel.robot, poses) - quantised), axis=1)
+    reported = kernel.iteration.result_formats["residual"].decode(out["residual"])
+    assert np.max(np.abs(residual - reported)) <= 1.5 * 2.0**-kernel.profile.pose.bits
+
+
+def test_a_cold_start_from_home_reaches_the_whole_workspace(solver):
+    kernel = solver("four-cable")
+    _, starts, lengths = cases(kernel.robot, 2000, 1e-3, 1e-3)
+    home = np.tile(kernel.robot.workspace.home, (len(starts), 1))
+    _, out, _ = solve(kernel, home, lengths, cold=True)
+    assert (out["status"] == GOOD).mean() >= 0.995
+
+
+def test_lengths_that_no_pose_has_are_never_called_valid(solver):
+    for name in ("four-cable", "cogiro", "hangprinter"):
+        kernel = solver(name)
+        _, starts, lengths = cases(kernel.robot, 300, 0.01, 0.01)
+        rng = np.random.default_rng(SEED)
+        broken = lengths.copy()
+        broken[:, 0] += rng.choice([-1.0, 1.0], 300) * (2.0 if name == "four-cable" else 0.05)
+        poses, out, quantised = solve(kernel, starts, broken)
+        residual = np.max(np.abs(cable_lengths(kernel.robot, poses) - quantised), axis=1)
+        valid = (out["status"] & Status.VALID) != 0
+        assert not np.any(valid & (residual > kernel.robot.accuracy.residual_limit)), name
+
+
+def test_a_start_outside_the_grown_workspace_is_reported(solver):
+    kernel = solver("four-cable")
+    _, starts, lengths = cases(kernel.robot, 100, 0.01, 0.01)
+    starts[:, 0] = 3.2
+    _, out, _ = solve(kernel, starts, lengths)
+    assert np.all((out["status"] & Status.OUT_OF_RANGE) != 0)
+    assert np.all((out["status"] & Status.VALID) == 0)
+
+
+def test_the_published_rule_takes_more_steps_than_marquardts(solver):
+    kernel = solver("four-cable")
+    _, starts, lengths = cases(kernel.robot, 1000, 0.05, 0.05)
+    _, ours, _ = solve(kernel, starts, lengths)
+    _, printed, _ = solve(kernel, starts, lengths, policy=Damping.SHRINK_ON_FAILURE, damping=0.1)
+    assert ours["iterations"].mean() < 2.5 < 6 < printed["iterations"].mean()
+
+
+def test_an_accuracy_below_the_quantum_is_an_error_at_generation():
+    domain = Domain.of(load("four-cable"), "fine")
+    sharp = domain.robot.with_options(accuracy=2e-6)
+    with pytest.raises(ValueError, match=r"no stopping tolerance within 2e-06 m at a quantum of"):
+        Tolerances.of(Domain(sharp, domain.profile, domain.bounds, domain.reach))

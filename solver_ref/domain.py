@@ -71,11 +71,16 @@ def perturb(
 
 
 def inside(robot: Robot, poses: np.ndarray) -> np.ndarray:
-    """Whether each pose (..., coordinates) lies in the grown workspace, shape (...)."""
+    """Whether each pose (..., coordinates) lies in the grown workspace, shape (...).
+
+    Where the lengths do not determine the pose, the answer to a start in the grown workspace may
+    be one start error further out.
+    """
+    extra = (0.0, 0.0) if robot.determined else robot.workspace.start_error
     low, high = np.array(robot.position_bounds).T
     position, turn = np.split(np.asarray(poses), [robot.translations], axis=-1)
-    good = ((position >= low) & (position <= high)).all(axis=-1)
-    return good & (np.linalg.norm(turn, axis=-1) <= robot.tilt_bound)
+    good = ((position >= low - extra[0]) & (position <= high + extra[0])).all(axis=-1)
+    return good & (np.linalg.norm(turn, axis=-1) <= robot.tilt_bound + extra[1])
 
 
 def _directions(size: int, count: int, rng: np.random.Generator) -> np.ndarray:

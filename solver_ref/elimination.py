@@ -29,9 +29,7 @@ def gauss_jordan(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.
             pivot = work[..., p, p]
             smallest = np.minimum(smallest, pivot)
             row = work[..., p, p + 1 :] * (1.0 / pivot)[..., None]
-            column = work[..., :, p].copy()
-            # The pivot's own row is replaced, not reduced.
-            column[..., p] = 0.0
-            work[..., :, p + 1 :] -= column[..., :, None] * row[..., None, :]
+            # The pivot's own row comes out wrong here, as it is replaced below.
+            work[..., :, p + 1 :] -= work[..., :, p, None] * row[..., None, :]
             work[..., p, p + 1 :] = row
     return work[..., size], smallest

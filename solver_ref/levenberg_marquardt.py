@@ -19,8 +19,8 @@ from solver_ref.status import Status
 # an elimination with 24 bits behind the leading one then leaves about 8 bits of the step.
 PIVOT_BOUND = 2.0**-16
 
-# Steps of a cold start with the attitude held. Without any, four lengths tilt the platform out of
-# its workspace; from four on, eight-cable cranes are led to poses that are no solution.
+# Steps of a cold start with the attitude held. Without them many solves of four lengths end with
+# the platform tilted out of its workspace; more than two cost a step each and gain nothing.
 LEVEL_STEPS = 2
 
 
@@ -115,7 +115,7 @@ def lm_solve(
     """Steps until each row has converged, or `limit` steps were taken.
 
     Up to as many cables as unknowns: converged where the largest |f_i| / L_i is within the
-    tolerance. More: where the largest component of the scaled step is, and a residual above the
+    tolerance. More: where the largest component of the scaled step is. A residual above the
     robot's limit then says NO_SOLUTION. The cost that must not rise is sum (f_i / L_i)^2.
 
     Parameters
@@ -228,9 +228,9 @@ class _Search:
         faults = {
             Status.ITERATION_LIMIT: ~self.converged,
             Status.OUT_OF_RANGE: ~domain.inside(self.robot, poses),
-            Status.NO_SOLUTION: self.converged
-            & self.by_step
-            & (residual > self.robot.accuracy.residual_limit),
+            # Least squares converge whatever the lengths are; the others do not.
+            Status.NO_SOLUTION: (self.by_step | ~self.converged)
+            & ~(residual <= self.robot.accuracy.residual_limit),
         }
         bad = np.any(list(faults.values()), axis=0)
         # A pivot that is NaN is no pivot above the bound.

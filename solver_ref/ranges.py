@@ -49,6 +49,13 @@ def _flags(*operands: Range) -> None:
             raise ValueError(f"expected a flag, got {operand}")
 
 
+def rounded(code: int, drop: int, rounding: str) -> int:
+    """A code without its `drop` lowest bits, by `floor` or `half_even`."""
+    if rounding == "half_even" and drop:
+        code += (1 << (drop - 1)) - 1 + ((code >> drop) & 1)
+    return code >> drop
+
+
 FLAG = Range(0, 1, 0)
 
 
@@ -133,13 +140,17 @@ def _(node: g.Scale, a: Range) -> Range:
 
 @_range.register
 def _(node: g.Narrow, a: Range) -> Range:
-    drop = a.fraction - node.fraction
-    if drop < 0:
+    if a.fraction < node.fraction:
         raise ValueError(f"cannot narrow to more fraction bits than the {a.fraction} there are")
-    half = (1 << drop) // 2 if node.rounding == "half_even" else 0
-    lo, hi = (a.lo + half) >> drop, (a.hi + half) >> drop
-    if node.overflow == "wrap" and (lo < node.lo or hi > node.hi):
-        return Range(node.lo, node.hi, node.fraction)
+    lo, hi = (rounded(code, a.fraction - node.fraction, node.rounding) for code in (a.lo, a.hi))
+    if node.overflow == "wrap":
+        turns = (lo - node.lo) // (node.hi - node.lo + 1)
+        shift = turns * (node.hi - node.lo + 1)
+        if hi - shift > node.hi:
+            return Range(node.lo, node.hi, node.fraction)
+        lo, hi = lo - shift, hi - shift
+    if node.overflow == "saturate":
+        lo, hi = (min(max(code, node.lo), node.hi) for code in (lo, hi))
     first, last = max(lo, node.lo), min(hi, node.hi)
     if first > last:
         raise ValueError(f"no code in {node.lo}..{node.hi}: the operand spans {lo}..{hi}")

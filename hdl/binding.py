@@ -1,0 +1,95 @@
+"""Which multiplication runs on which unit: equal operands meet on one unit, so muxes stay small."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from hdl.lifetimes import Line
+from hdl.network import Network
+from hdl.wires import Bits, Word
+
+Signal = tuple[tuple[int, ...], ...]
+"""What drives a port in one slot: bits of certain stages, and constants."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A shared unit: the nodes it computes and, for each, the nodes on its ports in order.
+
+    kind: `dsp`, `lut` (a multiplier from LUTs) or `table`.
+    """
+
+    kind: str
+    nodes: tuple[int, ...]
+    ports: tuple[tuple[int, ...], ...]
+
+
+@dataclass
+class _Load:
+    nodes: list[int] = field(default_factory=list)
+    ports: list[tuple[int, ...]] = field(default_factory=list)
+    signals: tuple[set[Signal], set[Signal]] = field(default_factory=lambda: (set(), set()))
+    widths: list[int] = field(default_factory=lambda: [0, 0])
+
+
+def bind(
+    network: Network,
+    starts: dict[int, int],
+    lines: dict[int, Line],
+    nodes: Sequence[int],
+    *,
+    ii: int,
+    count: int,
+    shape: tuple[int, int],
+) -> list[Unit]:
+    """Spread multiplications over `count` units, each at most once in a phase."""
+    phases: dict[int, list[int]] = defaultdict(list)
+    for node in nodes:
+        phases[starts[node] % ii].append(node)
+    loads = [_Load() for _ in range(count)]
+    for _, group in sorted(phases.items(), key=lambda item: (-len(item[1]), item[0])):
+        choices = [[_best_way(network, starts, lines, i, u, shape) for u in loads] for i in group]
+        costs = np.array([[choice[0] for choice in row] for row in choices])
+        for row, chosen in zip(*linear_sum_assignment(costs), strict=True):
+            _put(loads[chosen], group[row], *choices[row][chosen][1:])
+    return [Unit("dsp", tuple(load.nodes), tuple(load.ports)) for load in loads if load.nodes]
+
+
+def _put(load: _Load, node: int, ports: tuple[int, ...], signals, widths) -> None:
+    load.nodes.append(node)
+    load.ports.append(ports)
+    for port in range(2):
+        load.signals[port].add(signals[port])
+        load.widths[port] = max(load.widths[port], widths[port])
+
+
+def _best_way(network, starts, lines, node, load, shape):
+    """(bits of new multiplexer inputs, ports, signals, widths) of the better operand order."""
+    multiply = network.graph.nodes[node]
+    ways = []
+    for ports in ((multiply.a, multiply.b), (multiply.b, multiply.a)):
+        widths = tuple(network.graph.ranges[i].width for i in ports)
+        if widths[0] > shape[0] or widths[1] > shape[1]:
+            continue
+        signals = tuple(signal(network.words[i], lines, starts[node]) for i in ports)
+        cost = 0
+        for port in range(2):
+            if signals[port] not in load.signals[port]:
+                cost += widths[port] + max(0, load.widths[port] - widths[port]) // 4
+        ways.append((cost, ports, signals, widths))
+    return min(ways)
+
+
+def signal(word: Word, lines: dict[int, Line], cycle: int) -> Signal:
+    """What a word is made of when it is read in a cycle; equal signals are the same wires."""
+    return tuple(
+        (piece.source, lines[piece.source].stage(cycle), piece.low, piece.high)
+        if isinstance(piece, Bits)
+        else (piece.value, piece.length)
+        for piece in word
+    )

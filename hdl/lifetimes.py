@@ -1,0 +1,77 @@
+"""How long each value is kept, in which stages, and which of its bits.
+
+A register is written once every II cycles and so holds its value for II; each further stage holds
+it for II more. A shared unit's result stands for one cycle only and is caught if somebody reads it
+later.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from hdl.network import Network
+from hdl.wires import Bits
+
+DIRECT = -1
+
+
+@dataclass(frozen=True)
+class Line:
+    """The stages of one value.
+
+    ready: the first cycle in which the result stands. passing: it stands for one cycle only, and
+    stage 0 is a register that catches it; else stage 0 is the operation's own register. kept: for
+    each stage that is read (`DIRECT`: the passing result itself) the bits [low, high) that it and
+    later stages must have.
+    """
+
+    ready: int
+    ii: int
+    passing: bool
+    kept: dict[int, tuple[int, int]]
+
+    def stage(self, cycle: int) -> int:
+        return stage(cycle - self.ready, self.ii, self.passing)
+
+    @property
+    def depth(self) -> int:
+        """The last stage that is read."""
+        return max(self.kept)
+
+    @property
+    def phase(self) -> int:
+        """The phase at whose end all stages are written."""
+        return (self.ready - (not self.passing)) % self.ii
+
+
+def stage(wait: int, ii: int, passing: bool) -> int:
+    """Where a value is read `wait` cycles after it is ready."""
+    assert wait >= 0
+    if passing:
+        return DIRECT if wait == 0 else (wait - 1) // ii
+    return wait // ii
+
+
+def lines(
+    network: Network, starts: dict[int, int], ii: int, passing: frozenset[int]
+) -> dict[int, Line]:
+    """One line for each operation, from the start cycles of all (the sink included)."""
+    ready = {i: starts[i] + network.latency[i] for i in network.operations}
+    reads: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for user in network.operands:
+        for word in network.read_words(user):
+            for piece in word:
+                if isinstance(piece, Bits):
+                    i = piece.source
+                    at = stage(starts[user] - ready[i], ii, i in passing)
+                    reads[i][at] += (piece.low, piece.high)
+    return {i: Line(ready[i], ii, i in passing, _kept(reads[i])) for i in network.operations}
+
+
+def _kept(reads: dict[int, list[int]]) -> dict[int, tuple[int, int]]:
+    kept, bits = {}, []
+    for at in sorted(reads, reverse=True):
+        bits += reads[at]
+        kept[at] = min(bits), max(bits)
+    return dict(sorted(kept.items()))

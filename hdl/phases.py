@@ -1,0 +1,66 @@
+"""The phase counter of a pipeline: one-hot rings, as many copies as the fan-out asks for.
+
+Each copy is a ring of its own registers, so that synthesis does not merge the copies again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amaranth.hdl import Const, Module, Mux, Signal, Value
+
+ENABLE_LOAD = 256
+SELECT_LOAD = 24
+
+
+class Phases:
+    """Phase p of a pipeline is the cycles whose number is p modulo II; 0 follows the reset."""
+
+    def __init__(self, m: Module, ii: int) -> None:
+        self.ii = ii
+        self._m = m
+        self._rings: dict[str, list[list[Value]]] = {"enable": [], "select": []}
+        self._loads: dict[tuple[str, int], tuple[int, int]] = {}
+        self.main = self._ring("phase")
+
+    def _ring(self, name: str) -> list[Value]:
+        if self.ii == 1:
+            return [Const(1, 1)]
+        ring = Signal(self.ii, name=name, init=1)
+        self._m.d.sync += ring.eq(ring.rotate_left(1))
+        return list(ring)
+
+    def _loaded(self, use: str, phase: int, load: int, limit: int) -> Value:
+        """A ring's bit for one more load; of the next ring when this one's has enough."""
+        number, used = self._loads.get((use, phase), (0, 0))
+        if used and used + load > limit:
+            number, used = number + 1, 0
+        self._loads[use, phase] = number, used + load
+        rings = self._rings[use]
+        if number == len(rings):
+            rings.append(self._ring(f"{use}_phase_{number}"))
+        return rings[number][phase]
+
+    def keep(self, register: Signal, value: Value, phase: int) -> None:
+        """Write the register at the end of a phase, once every II cycles."""
+        if self.ii == 1:
+            self._m.d.sync += register.eq(value)
+            return
+        enable = self._loaded("enable", phase, len(register), ENABLE_LOAD)
+        self._m.d.sync += register.eq(Mux(enable, value, register))
+
+    def enable(self, phase: int, load: int) -> Value:
+        """High in a phase, for `load` bits of registers."""
+        return self._loaded("enable", phase, load, ENABLE_LOAD) if self.ii > 1 else Const(1, 1)
+
+    def pattern(self, name: str, ones: Mapping[int, int]) -> Value:
+        """A register bit that is `ones[p]` in phase p (whatever in phases that are not named)."""
+        high = sorted(phase for phase, one in ones.items() if one)
+        before = [(phase - 1) % self.ii for phase in high]
+        bits = [self._loaded("select", phase, 1, SELECT_LOAD) for phase in before]
+        register = Signal(name=name, reset_less=True)
+        total: Value = Const(0, 1)
+        for bit in bits:
+            total = total | bit
+        self._m.d.sync += register.eq(total)
+        return register

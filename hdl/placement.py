@@ -1,0 +1,138 @@
+"""Start cycles under a limited number of units: modulo scheduling of a graph without feedback.
+
+The tightest operation is placed first, and its neighbours' windows shrink with it. A linear program
+tells where operations would like to be, so that values wait as little as possible.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Hashable, Mapping
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from hdl.network import Network
+
+Starts = dict[int, int]
+
+
+class Windows:
+    """For each operation the first and last cycle that its neighbours leave it."""
+
+    def __init__(self, network: Network, length: int) -> None:
+        self.network = network
+        self.early = dict(network.earliest) | {network.sink: length}
+        self.late = network.latest(length)
+
+    def slack(self, operation: int) -> int:
+        return self.late[operation] - self.early[operation]
+
+    def fix(self, operation: int, start: int) -> list[int]:
+        """Put an operation into a cycle of its window. Returns whose window changed."""
+        network, changed = self.network, []
+        self.early[operation] = self.late[operation] = start
+        stack = [operation]
+        while stack:
+            i = stack.pop()
+            if i == network.sink:
+                continue
+            ready = self.early[i] + network.latency[i]
+            for user in network.users[i]:
+                if self.early[user] < ready:
+                    self.early[user] = ready
+                    changed.append(user)
+                    stack.append(user)
+        stack = [operation]
+        while stack:
+            i = stack.pop()
+            for operand in network.operands[i]:
+                last = self.late[i] - network.latency[operand]
+                if self.late[operand] > last:
+                    self.late[operand] = last
+                    changed.append(operand)
+                    stack.append(operand)
+        return changed
+
+
+def place(
+    network: Network,
+    length: int,
+    *,
+    ii: int,
+    pools: Mapping[int, Hashable],
+    units: Mapping[Hashable, int],
+    wanted: Mapping[int, int] | None = None,
+) -> Starts | None:
+    """Start cycles of the operations in `pools`, at most `units[pool]` of one in a phase.
+
+    Each comes as near to its `wanted` cycle (default: as early) as its window allows. None if they
+    do not fit into `length` cycles.
+    """
+    windows = Windows(network, length)
+    used: Counter[tuple[Hashable, int]] = Counter()
+    queue = [(windows.slack(i), windows.early[i], i) for i in pools]
+    heapq.heapify(queue)
+    starts: Starts = {}
+    while queue:
+        slack, early, i = heapq.heappop(queue)
+        if i in starts:
+            continue
+        if (slack, early) != (windows.slack(i), windows.early[i]):
+            heapq.heappush(queue, (windows.slack(i), windows.early[i], i))
+            continue
+        aim = early if wanted is None else min(max(wanted[i], early), windows.late[i])
+        choice = _nearest(aim, early, windows.late[i], pools[i], units[pools[i]], used, ii)
+        if choice is None:
+            return None
+        starts[i] = choice
+        used[pools[i], choice % ii] += 1
+        for j in windows.fix(i, choice):
+            if j in pools and j not in starts:
+                heapq.heappush(queue, (windows.slack(j), windows.early[j], j))
+    return starts
+
+
+def _nearest(aim, first, last, pool, units, used, ii) -> int | None:
+    """The free cycle of the window next to `aim`, the earlier of two."""
+    for distance in range(max(ii, 1)):
+        for cycle in (aim - distance, aim + distance):
+            if first <= cycle <= last and used[pool, cycle % ii] < units:
+                return cycle
+    for cycle in range(first, last + 1):
+        if used[pool, cycle % ii] < units:
+            return cycle
+    return None
+
+
+def shortest_waits(network: Network, length: int, fixed: Mapping[int, int]) -> Starts:
+    """Start cycles of all operations that minimise bits times cycles of waiting.
+
+    Exact for the sum over values of width * (last reading - availability), with the `fixed`
+    operations in their cycles: a linear program whose matrix has only integer corners.
+    """
+    if not network.operations:
+        return {}
+    early = network.earliest
+    late = network.latest(length)
+    column = {i: n for n, i in enumerate((*network.operations, network.sink))}
+    count = len(network.operations)
+    cost = np.zeros(2 * count + 1)
+    rows: list[tuple[int, int, int]] = []
+    for i in network.operations:
+        cost[column[i]] -= network.width[i]
+        cost[count + 1 + column[i]] += network.width[i]
+        for user in network.users[i]:
+            rows.append((column[i], column[user], -network.latency[i]))
+            rows.append((column[user], count + 1 + column[i], 0))
+    bounds = [(fixed.get(i, early[i]), fixed.get(i, late[i])) for i in network.operations]
+    bounds += [(length, length)] + [(0, length)] * count
+    index = np.repeat(np.arange(len(rows)), 2)
+    columns = np.array([row[:2] for row in rows]).reshape(-1)
+    matrix = csr_array((np.tile([1.0, -1.0], len(rows)), (index, columns)))
+    limits = [row[2] for row in rows]
+    result = linprog(cost, A_ub=matrix, b_ub=limits, bounds=bounds, method="highs-ds")
+    assert result.status == 0, result.message
+    return {i: round(result.x[column[i]]) for i in network.operations}

@@ -1,0 +1,122 @@
+"""Shared units as hardware: multiplexers over the slots, then the multiplier or the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from amaranth.hdl import ClockSignal, Instance, Module, Signal, Value, signed
+from amaranth.lib.memory import Memory
+
+from hdl.binding import Unit, signal
+from hdl.lifetimes import Line
+from hdl.multiplier import LUT_MODULE, MODULE
+from hdl.operators import extend, multiplexer
+from hdl.phases import Phases
+from hdl.wires import Word
+from solver_ref import graph as g
+from solver_ref.fixed import Range
+
+Read = Callable[[Word, int], Value]
+
+
+class UnitEmitter:
+    """Writes units into a module.
+
+    *Parameters*: read, a word's bits in a cycle; lines, for what two slots have in common;
+    start, by node; behavioural, multipliers as plain registers instead of instances.
+    """
+
+    def __init__(
+        self,
+        m: Module,
+        phases: Phases,
+        *,
+        words: tuple[Word, ...],
+        lines: dict[int, Line],
+        start: tuple[int | None, ...],
+        latency: int,
+        nodes: tuple[g.Node, ...],
+        behavioural: bool,
+    ) -> None:
+        self._m, self._phases, self._words, self._lines = m, phases, words, lines
+        self._nodes = nodes
+        self._start, self._latency, self._behavioural = start, latency, behavioural
+
+    def output(self, name: str, unit: Unit) -> Signal:
+        """The unit's output register, still without its drivers: its readers come first."""
+        if unit.kind == "table":
+            return Signal(signed(self._table_width(unit)), name=f"{name}_q", reset_less=True)
+        widths = [max(self._width(ports[port]) for ports in unit.ports) for port in range(2)]
+        return Signal(signed(sum(widths)), name=f"{name}_p", reset_less=True)
+
+    def drive(self, name: str, unit: Unit, output: Signal, read: Read) -> None:
+        """The unit in front of its output register."""
+        if unit.kind == "table":
+            self._m.d.sync += output.eq(self.table(name, unit, read))
+            return
+        a, b = (self._port(f"{name}_{'ab'[port]}", unit, port, read) for port in range(2))
+        if self._behavioural:
+            self._inline(name, a, b, output)
+            return
+        self._m.submodules[name] = Instance(
+            LUT_MODULE if unit.kind == "lut" else MODULE,
+            p_AW=len(a),
+            p_BW=len(b),
+            p_LATENCY=self._latency,
+            i_clk=ClockSignal(),
+            i_a=a,
+            i_b=b,
+            o_p=output,
+        )
+
+    def _width(self, node: int) -> int:
+        return sum(map(len, self._words[node]))
+
+    def _table_width(self, unit: Unit) -> int:
+        codes = self._nodes[unit.nodes[0]].codes
+        return Range(min(codes), max(codes), 0).width
+
+    def _inline(self, name: str, a: Value, b: Value, product: Signal) -> None:
+        first = [Signal(signed(len(x)), name=f"{name}_r", reset_less=True) for x in (a, b)]
+        self._m.d.sync += [r.eq(x) for r, x in zip(first, (a, b), strict=True)]
+        value: Value = first[0] * first[1]
+        for _ in range(self._latency - 2):
+            stage = Signal(signed(len(product)), name=f"{name}_m", reset_less=True)
+            self._m.d.sync += stage.eq(value)
+            value = stage
+        self._m.d.sync += product.eq(value)
+
+    def table(self, name: str, unit: Unit, read: Read) -> Value:
+        """What the table holds at the unit's address of this cycle, not yet registered."""
+        codes = self._nodes[unit.nodes[0]].codes
+        address = self._port(f"{name}_at", unit, 0, read)
+        index = max(1, (len(codes) - 1).bit_length())
+        memory = Memory(shape=signed(self._table_width(unit)), depth=1 << index, init=codes)
+        self._m.submodules[name] = memory
+        port = memory.read_port(domain="comb")
+        self._m.d.comb += port.addr.eq(extend(address, index))
+        return port.data
+
+    def _port(self, name: str, unit: Unit, port: int, read: Read) -> Value:
+        """One port of a unit: in each of its slots' phases that slot's operand."""
+        slots: dict[int, int] = {}
+        choices: dict[object, int] = {}
+        values: list[Value] = []
+        for node, ports in zip(unit.nodes, unit.ports, strict=True):
+            word, cycle = self._words[ports[port]], self._start[node]
+            key = signal(word, self._lines, cycle)
+            if key not in choices:
+                choices[key] = len(values)
+                values.append(read(word, cycle))
+            slots[cycle % self._phases.ii] = choices[key]
+        width = max(map(len, values))
+        values = [extend(value, width) for value in values]
+        select = [
+            self._phases.pattern(f"{name}_{bit}", {p: n >> bit & 1 for p, n in slots.items()})
+            for bit in range((len(values) - 1).bit_length())
+        ]
+        if not select:
+            return values[0]
+        chosen = Signal(signed(width), name=name)
+        self._m.d.comb += chosen.eq(multiplexer(select, [v.as_unsigned() for v in values]))
+        return chosen

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +14,13 @@ import numpy as np
 
 from hdl.design import Design
 from hdl.testbench import BenchResult, parse_result, read_hex, read_trace, write_hex
+from hdl.toolrun import ToolError
 from sim.accuracy import largest_errors
 from sim.package import bench_text
-from sim.tools import run_testbench
+from sim.tools import WAVES, run_testbench
 from sim.vectors import Codes, Vectors
+
+OUT, TRACE = "out.hex", "trace.txt"
 
 
 def cache_directory() -> Path:
@@ -63,7 +70,7 @@ def simulate(
     differs = 0
     if not options:
         expected_latency, expected_ii = expected_cycles(design, vectors)
-        differs = int(np.sum(latency != expected_latency) + np.sum(gaps != expected_ii))
+        differs = _differing(latency, expected_latency) + _differing(gaps, expected_ii)
     return Simulation(
         result=result,
         mismatches=result.mismatches,
@@ -72,6 +79,11 @@ def simulate(
         timing_differs=differs,
         max_error=largest_errors(design, vectors),
     )
+
+
+def _differing(seen: np.ndarray, expected: np.ndarray) -> int:
+    """How many differ; one that was not seen does."""
+    return len(expected) - int(np.sum(seen == expected[: len(seen)]))
 
 
 def expected_cycles(design: Design, vectors: Vectors) -> tuple[np.ndarray, np.ndarray]:
@@ -93,22 +105,58 @@ def run_vectors(
     waves: bool = False,
     options: tuple[str, ...] = (),
 ) -> tuple[BenchResult, Codes, np.ndarray, np.ndarray]:
-    """Feed input codes; returns the bench's result, the output codes, accept and present cycles."""
-    directory.mkdir(parents=True, exist_ok=True)
-    name, count = design.name, len(next(iter(inputs.values())))
-    bench = directory / f"{name}_tb.v"
-    bench.write_text(bench_text(design, count))
-    write_hex(directory / f"{name}_in.hex", design.inputs, inputs)
-    arguments = ["in=" + f"{name}_in.hex", f"out={name}_out.hex", f"trace={name}_trace.txt"]
-    if expected is not None:
-        write_hex(directory / f"{name}_expected.hex", design.outputs, expected)
-        arguments.append(f"expected={name}_expected.hex")
-    printed = run_testbench(
-        [verilog, bench], f"{name}_tb", directory, simulator, [*arguments, *options], waves=waves
-    )
-    outputs = read_hex(directory / f"{name}_out.hex", design.outputs)
-    accept, present = read_trace(directory / f"{name}_trace.txt")
+    """Feed input codes; returns the bench's result, the output codes (none where a bit of them is
+    unknown), accept and present cycles of what came out.
+
+    `directory` keeps the builds, and `waves.vcd` where asked for.
+    """
+    count = len(next(iter(inputs.values())))
+    with _run_directory(directory) as run:
+        bench, arguments = _bench_files(design, inputs, expected, run)
+        arguments += [f"vectors={count}", *options]
+        printed = run_testbench(
+            [verilog, bench], bench.stem, directory, simulator, arguments, waves=waves, run_dir=run
+        )
+        try:
+            outputs = read_hex(run / OUT, design.outputs)
+        except ValueError:
+            outputs = {}
+        accept, present = read_trace(run / TRACE)
+        if waves:
+            os.replace(run / WAVES, directory / WAVES)
     return parse_result(printed), outputs, accept, present
+
+
+@contextmanager
+def _run_directory(directory: Path) -> Iterator[Path]:
+    """A directory for the files of one run; it stays only when a tool fails, with its log."""
+    directory.mkdir(parents=True, exist_ok=True)
+    run = Path(tempfile.mkdtemp(dir=directory, prefix="run-"))
+    failed = False
+    try:
+        yield run
+    except ToolError:
+        failed = True
+        raise
+    finally:
+        if not failed:
+            shutil.rmtree(run, ignore_errors=True)
+
+
+def _bench_files(
+    design: Design, inputs: Codes, expected: Codes | None, run: Path
+) -> tuple[Path, list[str]]:
+    """The testbench, and the plusargs that name its vectors. Its capacity is a power of two, so
+    that one build serves many numbers of vectors."""
+    count = len(next(iter(inputs.values())))
+    bench = run / f"{design.name}_tb.v"
+    bench.write_text(bench_text(design, max(1024, 1 << (count - 1).bit_length())))
+    write_hex(run / "in.hex", design.inputs, inputs)
+    arguments = ["in=in.hex", f"out={OUT}", f"trace={TRACE}"]
+    if expected is not None:
+        write_hex(run / "expected.hex", design.outputs, expected)
+        arguments.append("expected=expected.hex")
+    return bench, arguments
 
 
 def _three(values: np.ndarray) -> dict[str, float]:

@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.memory import Memory
 
-from hdl.reorder import ReorderBuffer
+from hdl.reorder import NO_COLLISIONS, ReorderBuffer
 from hdl.shell import StreamPorts, shape
 from solver_ref.fixed import Format
 from solver_ref.iteration import Iteration, Ring
@@ -105,7 +105,7 @@ class RingKernel(StreamPorts):
             | {"place": place.shape()}
         )
         count = self.ring.positions
-        memory = Memory(shape=layout, depth=count, init=[])
+        memory = Memory(shape=layout, depth=count, init=[], attrs=NO_COLLISIONS)
         m.submodules.positions = memory
         write, read = memory.write_port(), memory.read_port()
         position, ahead = Signal(range(count)), Signal(range(count))

@@ -9,8 +9,12 @@ from amaranth.sim import Simulator
 from stream_bench import Bench
 from toy_kernels import B, DelayPipeline, countdown, product, root
 
+from hdl.pipeline import Pipeline
 from hdl.ring import RingKernel
+from hdl.schedule import schedule
+from hdl.target import UNIT, target
 from solver_ref.iteration import evaluate_iteration
+from solver_ref.split import split
 
 SHAPES = [(1, 1), (1, 3), (2, 4), (3, 2), (4, 2), (7, 1), (9, 4), (10, 4), (11, 4), (5, 12)]
 
@@ -134,6 +138,24 @@ def test_the_pipeline_takes_a_pass_every_ii_cycles_while_there_is_work(latency, 
     simulator.run()
     assert set(np.diff(starts)) == {ii}
     assert len(starts) >= 57
+
+
+@pytest.mark.parametrize("ii", [1, 3, 8])
+@pytest.mark.parametrize("chip", [UNIT, target("ecp5-85k")], ids=lambda chip: chip.name)
+@pytest.mark.parametrize("iteration", [countdown(), root()], ids=lambda i: i.graph.name)
+def test_a_scheduled_pipeline_works_as_the_toy_one(iteration, chip, ii):
+    graph = split(iteration.graph, chip.multiplier_shape)
+    pipeline = Pipeline(graph, schedule(graph, ii, chip), chip, behavioural=True)
+    dut = RingKernel(dataclasses.replace(iteration, graph=graph), pipeline)
+    random = np.random.default_rng(ii)
+    inputs = {name: random.integers(f.lo, f.hi + 1, 60) for name, f in dut.inputs.items()}
+    record, expected, passes = run(dut, inputs)
+    assert record.outputs == expected
+    timing = dut.ring.timing(passes)
+    assert np.array_equal(np.subtract(record.accept, record.accept[0]), timing.accept)
+    assert np.array_equal(np.subtract(record.present, record.accept[0]), timing.present)
+    for options in ({"stall_in": 0.3, "stall_out": 0.7}, {"reset_at": 33}):
+        assert run(dut, inputs, **options)[0].outputs == expected, options
 
 
 def test_no_more_is_accepted_than_there_are_places_while_the_sink_waits():

@@ -7,10 +7,14 @@ from amaranth.sim import Simulator
 from stream_bench import Bench
 from toy_kernels import A, B, DelayPipeline, product
 
+from hdl.pipeline import Pipeline
+from hdl.schedule import schedule
 from hdl.shell import StreamKernel
+from hdl.target import UNIT, target
 from solver_ref.fixed import Format
 from solver_ref.graph import Graph, Input, Output
 from solver_ref.interpreter import evaluate
+from solver_ref.split import split
 
 SHAPES = [(1, 1), (2, 1), (7, 1), (1, 4), (9, 4), (3, 12)]  # (latency, ii) of the pipeline
 
@@ -68,6 +72,20 @@ def test_a_reset_in_mid_flight_drops_everything(latency, ii, reset_at, stall_out
     inputs = vectors(40, 4)
     bench = Bench(kernel(latency, ii), stall_out=stall_out, reset_at=reset_at, seed=reset_at)
     assert bench.run(inputs).outputs == expected(inputs), bench
+
+
+@pytest.mark.parametrize("ii", [1, 2, 5])
+@pytest.mark.parametrize("chip", [UNIT, target("ecp5-85k")], ids=lambda chip: chip.name)
+def test_a_scheduled_pipeline_works_as_the_toy_one(chip, ii):
+    graph = split(product(), chip.multiplier_shape)
+    pipeline = Pipeline(graph, schedule(graph, ii, chip), chip, behavioural=True)
+    dut, inputs = StreamKernel(pipeline, tag_width=5), vectors(40, ii)
+    record = Bench(dut).run(inputs)
+    assert record.outputs == expected(inputs)
+    assert set(np.diff(record.accept)) == {ii}
+    assert set(np.subtract(record.present, record.accept)) == {dut.latency}
+    for options in ({"stall_in": 0.3, "stall_out": 0.7}, {"isolated": True}, {"reset_at": 33}):
+        assert Bench(dut, **options).run(inputs).outputs == expected(inputs), options
 
 
 def test_no_more_is_accepted_than_there_are_places_while_the_sink_waits():

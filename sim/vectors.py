@@ -8,7 +8,7 @@ import numpy as np
 
 from hdl.design import Design
 from solver_ref.domain import corner_poses, perturb, sample_poses
-from solver_ref.forward import Damping
+from solver_ref.forward import Policy
 from solver_ref.interpreter import evaluate
 from solver_ref.iteration import Timing, evaluate_iteration
 from solver_ref.kinematics import cable_lengths
@@ -80,5 +80,5 @@ def _values(design: Design, truth: np.ndarray, rng: np.random.Generator) -> dict
     starts = np.where(cold[:, None], np.array(robot.workspace.home), starts)
     values |= {f"{name}0": column for name, column in zip(robot.coordinates, starts.T, strict=True)}
     usual = rng.uniform(size=count) < 0.7
-    policy = np.where(usual, Damping.MARQUARDT, rng.integers(0, len(Damping), count))
+    policy = np.where(usual, Policy.MARQUARDT, rng.integers(0, len(Policy), count))
     return values | {"cold": cold.astype(float), "policy": policy.astype(float)}

@@ -31,15 +31,15 @@ from solver_ref.status import Status
 from solver_ref.step import Step, evaluate, solve_step
 
 ITERATION_LIMIT = 20
-LEVEL_LIMIT = 5
+LEVEL_LIMIT = 2
 """Most steps of a cold start that hold the attitude."""
 LEVEL_DAMPING = 2.0**-8
 """Least lambda while the attitude is held: more cables than positions leave J J^T singular."""
-SETTLED_DAMPING = 2.0**-7
+SETTLED_DAMPING = 2.0**-3
 """A step under a larger lambda is short because of it, which proves nothing."""
 
 
-class Damping(IntEnum):
+class Policy(IntEnum):
     """Policies for lambda, chosen per transfer.
 
     `MARQUARDT` divides it by 8 on success and multiplies by 8 on failure; `SHRINK_ON_FAILURE` is
@@ -152,7 +152,7 @@ class ForwardPass:
         """lambda of this pass: 0 for no damping, and enough of it while the attitude is held."""
         m = self.m
         damping = m.clamp(state.damping, 0.0, 1.0, "lambda")
-        damping = m.select(m.less(policy, Damping.FIXED), 0, damping)
+        damping = m.select(m.less(policy, Policy.FIXED), 0, damping)
         return m.select(
             state.level, m.maximum([damping, m.builder.constant(LEVEL_DAMPING)]), damping
         )
@@ -201,7 +201,7 @@ class ForwardPass:
     ) -> dict[str, Fixed]:
         m, names = self.m, self.robot.coordinates
         accept = verdict.accept
-        adaptive = m.negation(m.less(policy, Damping.MARQUARDT))
+        adaptive = m.negation(m.less(policy, Policy.MARQUARDT))
         back = m.every(m.negation(accept), adaptive)
         best = [m.select(accept, x, b) for x, b in zip(state.pose, state.best, strict=True)]
         result = {
@@ -232,8 +232,8 @@ class ForwardPass:
         tenth = (damping * m.builder.constant(0.1, bits)).narrow(bits)
         marquardt = m.select(back, larger, smaller)
         printed = m.select(back, tenth, damping)
-        adapted = m.select(m.less(policy, Damping.SHRINK_ON_FAILURE), marquardt, printed)
-        return m.select(m.less(policy, Damping.MARQUARDT), damping, adapted)
+        adapted = m.select(m.less(policy, Policy.SHRINK_ON_FAILURE), marquardt, printed)
+        return m.select(m.less(policy, Policy.MARQUARDT), damping, adapted)
 
     def _results(
         self,

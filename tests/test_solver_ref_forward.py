@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solver_ref.domain import perturb, sample_poses
-from solver_ref.forward import Damping, Tolerances, forward_kernel
+from solver_ref.forward import Policy, Tolerances, forward_kernel
 from solver_ref.iteration import evaluate_iteration
 from solver_ref.kernels import Domain
 from solver_ref.kinematics import cable_lengths
@@ -27,7 +27,7 @@ def solver():
     return get
 
 
-def solve(kernel, starts, lengths, *, policy=Damping.MARQUARDT, damping=1e-5, cold=False):
+def solve(kernel, starts, lengths, *, policy=Policy.MARQUARDT, damping=1e-5, cold=False):
     """Poses (m, rad) and the other results, for lengths that are quantised first."""
     fields, robot = kernel.iteration.fields, kernel.robot
     codes = {f"L{i + 1}": fields[f"L{i + 1}"].encode(x) for i, x in enumerate(lengths.T)}
@@ -128,7 +128,7 @@ def test_the_published_rule_takes_more_steps_than_marquardts(solver):
     kernel = solver("four-cable")
     _, starts, lengths = cases(kernel.robot, 1000, 0.05, 0.05)
     _, ours, _ = solve(kernel, starts, lengths)
-    _, printed, _ = solve(kernel, starts, lengths, policy=Damping.SHRINK_ON_FAILURE, damping=0.1)
+    _, printed, _ = solve(kernel, starts, lengths, policy=Policy.SHRINK_ON_FAILURE, damping=0.1)
     assert ours["iterations"].mean() < 2.5 < 6 < printed["iterations"].mean()
 
 

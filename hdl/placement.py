@@ -65,24 +65,32 @@ def place(
     pools: Mapping[int, Hashable],
     units: Mapping[Hashable, int],
     wanted: Mapping[int, int] | None = None,
+    in_order: bool = False,
 ) -> Starts | None:
     """Start cycles of the operations in `pools`, at most `units[pool]` of one in a phase.
 
-    Each comes as near to its `wanted` cycle (default: as early) as its window allows. None if they
-    do not fit into `length` cycles.
+    Each comes as near to its `wanted` cycle (default: as early) as its window allows; the tightest
+    first, or `in_order` of their first cycles: operands before users, which fits sooner or later as
+    `length` grows. None if they do not fit into `length` cycles.
     """
     windows = Windows(network, length)
+
+    def urgency(i: int) -> tuple[int, int, int]:
+        return (0 if in_order else windows.slack(i)), windows.early[i], i
+
     used: Counter[tuple[Hashable, int]] = Counter()
-    queue = [(windows.slack(i), windows.early[i], i) for i in pools]
+    queue = [urgency(i) for i in pools]
     heapq.heapify(queue)
     starts: Starts = {}
     while queue:
-        slack, early, i = heapq.heappop(queue)
+        found = heapq.heappop(queue)
+        i = found[-1]
         if i in starts:
             continue
-        if (slack, early) != (windows.slack(i), windows.early[i]):
-            heapq.heappush(queue, (windows.slack(i), windows.early[i], i))
+        if found != urgency(i):
+            heapq.heappush(queue, urgency(i))
             continue
+        early = windows.early[i]
         aim = early if wanted is None else min(max(wanted[i], early), windows.late[i])
         choice = _nearest(aim, early, windows.late[i], pools[i], units[pools[i]], used, ii)
         if choice is None:
@@ -91,7 +99,7 @@ def place(
         used[pools[i], choice % ii] += 1
         for j in windows.fix(i, choice):
             if j in pools and j not in starts:
-                heapq.heappush(queue, (windows.slack(j), windows.early[j], j))
+                heapq.heappush(queue, urgency(j))
     return starts
 
 

@@ -102,11 +102,14 @@ def _starts(
     network: Network, ii: int, pools: dict[int, Hashable], units: dict[Hashable, int]
 ) -> Starts:
     """Start cycles of all operations and the sink, of the least latency that is found."""
-    length = max(network.earliest[network.sink], 1)
-    while (placed := place(network, length, ii=ii, pools=pools, units=units)) is None:
+    limits = {"ii": ii, "pools": pools, "units": units}
+    length, placed = network.earliest[network.sink] - 1, None
+    while placed is None:
         length += 1
+        placed = place(network, length, **limits)
+        placed = placed or place(network, length, **limits, in_order=True)
     wanted = shortest_waits(network, length, {})
-    better = place(network, length, ii=ii, pools=pools, units=units, wanted=wanted)
+    better = place(network, length, **limits, wanted=wanted)
     starts = shortest_waits(network, length, better or placed)
     return starts | {network.sink: length}
 

@@ -35,9 +35,6 @@ def run_cocotb(
     and `ii` are checked where they are given, which is for kernels whose cycles do not depend on
     the data. `simulator` is a name that cocotb knows; its program is looked for in PATH.
     """
-    from cocotb_tools.check_results import get_results
-    from cocotb_tools.runner import get_runner
-
     build_dir = Path(build_dir).resolve()
     build_dir.mkdir(parents=True, exist_ok=True)
     setup = {
@@ -50,10 +47,18 @@ def run_cocotb(
         "ii": ii,
     }
     (build_dir / "bench.json").write_text(json.dumps(setup))
+    sources = [Path(file).resolve() for file in verilog_files]
+    return _run(sources, top, build_dir, simulator, test_module)
+
+
+def _run(sources: list[Path], top: str, build_dir: Path, simulator: str, test_module: str) -> int:
+    from cocotb_tools.check_results import get_results
+    from cocotb_tools.runner import get_runner
+
     log, results = build_dir / "cocotb.log", build_dir / "cocotb.xml"
     runner = get_runner(simulator)
     runner.build(
-        sources=[Path(file).resolve() for file in verilog_files],
+        sources=sources,
         hdl_toplevel=top,
         build_dir=build_dir,
         timescale=("1ns", "1ps"),

@@ -1,4 +1,4 @@
-"""The graph's meaning: every operation exact at any width, ranges that hold, text that comes back."""
+"""The meaning of a graph: operations exact at any width, ranges that hold, text that comes back."""
 
 import dataclasses
 import itertools

@@ -9,7 +9,9 @@ from boards.report import RouteReport, SynthReport, count
 from hdl.multiplier import MODEL_FILES, PRIMITIVES, multiplier_verilog
 from hdl.target import UNIT, target
 from hdl.toolrun import ToolError, ToolMissing
+from sim.tools import available, run_testbench
 
+BENCH = Path(__file__).parent / "multiplier_bench.v"
 XC7, ECP5 = target("xc7z020"), target("ecp5-25k")
 SOURCES = {XC7.name: (25, 18, 3), ECP5.name: (18, 18, 2)}
 
@@ -79,6 +81,25 @@ def test_lut_multiplier_takes_no_dsp_and_stays_small(tmp_path, chip, most):
     report = yosys.synthesise(source, "top", chip, tmp_path)
     assert report.dsp == 0
     assert report.lut <= most + 36  # the 36 add up the products
+
+
+def test_mapped_lut_multiplier_multiplies(tmp_path):
+    if reason := available("icarus"):
+        pytest.skip(reason)
+    ports = "input clk, input signed [8:0] a, input signed [6:0] b, output signed [15:0] p"
+    mapped = f"module mapped ({ports}); kg_mul_lut #(9, 7, 3) u (clk, a, b, p); endmodule\n"
+    (tmp_path / "design.v").write_text(mapped + multiplier_verilog())
+    script = yosys.script_for("mapped", "xc7") + "write_verilog -noattr netlist.v\n"
+    yosys.run_script(script, tmp_path, tmp_path / "log")
+    gate = tmp_path / "gate.v"
+    gate.write_text(
+        f"module gate #(parameter AW = 9, BW = 7, LATENCY = 3) ({ports});"
+        f" mapped u (clk, a, b, p); endmodule\n{multiplier_verilog()}"
+    )
+    files = [BENCH, gate, tmp_path / "netlist.v", yosys.share() / "xilinx" / "cells_sim.v"]
+    macros = {"AW": "9", "BW": "7", "LATENCY": "3", "GOLD": "kg_mul", "GATE": "gate"}
+    printed = run_testbench(files, "multiplier_bench", tmp_path, "icarus", defines=macros)
+    assert printed.startswith("PASS"), printed
 
 
 def test_an_operand_that_the_block_cannot_hold_fails_by_name(tmp_path):

@@ -109,7 +109,7 @@ class _Emission:
         for output in self.graph.outputs:
             port = getattr(self.pipeline, f"o_{output.name}")
             word = self.read(self.network.words[output.node], self.schedule.latency)
-            self.m.d.comb += port.eq(word[: len(port)])
+            self.m.d.comb += port.eq(extend(word, len(port)))
 
     def _result(self, position: int) -> Value:
         """What an operation's last register takes, at least as wide as that register."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 
 import numpy as np
 from scipy.optimize import linprog
@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from hdl.network import Network
 
 Starts = dict[int, int]
+ATTEMPTS = 24
 
 
 class Windows:
@@ -57,6 +58,14 @@ class Windows:
         return changed
 
 
+class DoesNotFit(Exception):
+    """An operation found no free unit in its window."""
+
+    def __init__(self, operation: int) -> None:
+        super().__init__(operation)
+        self.operation = operation
+
+
 def place(
     network: Network,
     length: int,
@@ -65,18 +74,37 @@ def place(
     pools: Mapping[int, Hashable],
     units: Mapping[Hashable, int],
     wanted: Mapping[int, int] | None = None,
-    in_order: bool = False,
 ) -> Starts | None:
     """Start cycles of the operations in `pools`, at most `units[pool]` of one in a phase.
 
-    Each comes as near to its `wanted` cycle (default: as early) as its window allows; the tightest
-    first, or `in_order` of their first cycles: operands before users, which fits sooner or later as
-    `length` grows. None if they do not fit into `length` cycles.
+    Each comes as near to its `wanted` cycle (default: as early) as its window allows. None if they
+    were not made to fit into `length` cycles.
     """
+
+    def attempt(rank: Callable[[Windows, int], int]) -> Starts:
+        return _placed(network, length, ii, pools, units, wanted, rank)
+
+    urgent: set[int] = set()
+    while len(urgent) < ATTEMPTS:
+        try:
+            return attempt(lambda w, i: -1 if i in urgent else w.slack(i))
+        except DoesNotFit as failure:
+            if failure.operation in urgent:
+                break
+            urgent.add(failure.operation)
+    try:
+        # Operands before users: this fits sooner or later as the length grows.
+        return attempt(lambda w, i: 0)
+    except DoesNotFit:
+        return None
+
+
+def _placed(network, length, ii, pools, units, wanted, rank) -> Starts:
+    """The operation of the lowest rank first, among equals the one that could start first."""
     windows = Windows(network, length)
 
     def urgency(i: int) -> tuple[int, int, int]:
-        return (0 if in_order else windows.slack(i)), windows.early[i], i
+        return rank(windows, i), windows.early[i], i
 
     used: Counter[tuple[Hashable, int]] = Counter()
     queue = [urgency(i) for i in pools]
@@ -90,11 +118,11 @@ def place(
         if found != urgency(i):
             heapq.heappush(queue, urgency(i))
             continue
-        early = windows.early[i]
-        aim = early if wanted is None else min(max(wanted[i], early), windows.late[i])
-        choice = _nearest(aim, early, windows.late[i], pools[i], units[pools[i]], used, ii)
+        early, late = windows.early[i], windows.late[i]
+        aim = early if wanted is None else min(max(wanted[i], early), late)
+        choice = _nearest(aim, early, late, pools[i], units[pools[i]], used, ii)
         if choice is None:
-            return None
+            raise DoesNotFit(i)
         starts[i] = choice
         used[pools[i], choice % ii] += 1
         for j in windows.fix(i, choice):

@@ -107,7 +107,6 @@ def _starts(
     while placed is None:
         length += 1
         placed = place(network, length, **limits)
-        placed = placed or place(network, length, **limits, in_order=True)
     wanted = shortest_waits(network, length, {})
     better = place(network, length, **limits, wanted=wanted)
     starts = shortest_waits(network, length, better or placed)

@@ -164,6 +164,8 @@ def _(node: g.Scale, builder: Builder) -> int | None:
     operand = builder.nodes[node.a]
     if isinstance(operand, g.Scale):
         return builder.add(g.Scale(operand.a, operand.exponent + node.exponent))
+    if isinstance(operand, g.Negate):
+        return builder.add(g.Negate(builder.add(g.Scale(operand.a, node.exponent))))
     return None
 
 

@@ -6,9 +6,11 @@ a * b = (a * bh + floor(a * bl / 2**k)) * 2**k + a * bl mod 2**k: one adder on t
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 
 from solver_ref import graph as g
+from solver_ref.balance import balance
 from solver_ref.fixed import Range
 from solver_ref.ranges import node_range
 from solver_ref.simplify import Builder
@@ -18,8 +20,8 @@ def split(graph: g.Graph, shape: tuple[int, int], *, csd_limit: int = 2) -> g.Gr
     """An equal graph whose every `Multiply` fits `shape`, and without superfluous nodes.
 
     shape: widths of the signed multiplier's two ports, the wider first. A constant factor of up to
-    `csd_limit` nonzero canonical signed digits becomes additions. Inputs, outputs and all output
-    values stay; an output's format is the same or narrower (equal operands may have been found).
+    `csd_limit` nonzero canonical signed digits becomes additions. Inputs, outputs, the formats of
+    both and all output values stay.
     """
     wide, narrow = shape
     if wide < narrow or narrow < 3:
@@ -32,8 +34,10 @@ def split(graph: g.Graph, shape: tuple[int, int], *, csd_limit: int = 2) -> g.Gr
             new.append(splitter.multiply(*operands))
         else:
             new.append(splitter.add(node.with_operands(*operands)))
-    outputs = [g.Output(output.name, new[output.node]) for output in graph.outputs]
-    return _without_dead_nodes(g.Graph(graph.name, tuple(splitter.nodes), tuple(outputs)))
+    formats = graph.output_formats
+    outputs = [g.Output(o.name, new[o.node], formats[o.name]) for o in graph.outputs]
+    cut = _without_dead_nodes(g.Graph(graph.name, tuple(splitter.nodes), tuple(outputs)))
+    return _without_dead_nodes(balance(cut))
 
 
 def fits(a: Range, b: Range, shape: tuple[int, int]) -> bool:
@@ -174,5 +178,5 @@ def _without_dead_nodes(graph: g.Graph) -> g.Graph:
     used |= {i for i, node in enumerate(graph.nodes) if isinstance(node, g.Input)}
     new = {old: position for position, old in enumerate(sorted(used))}
     nodes = [graph.nodes[i].with_operands(*(new[o] for o in graph.nodes[i].operands)) for i in new]
-    outputs = [g.Output(output.name, new[output.node]) for output in graph.outputs]
+    outputs = [dataclasses.replace(output, node=new[output.node]) for output in graph.outputs]
     return g.Graph(graph.name, tuple(nodes), tuple(outputs))

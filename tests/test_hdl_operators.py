@@ -123,8 +123,11 @@ def everything() -> g.Graph:
         nodes.append(node)
         return len(nodes) - 1
 
-    outputs = tuple(g.Output(name, make(add)) for name, make in CASES.items())
-    return g.Graph("everything", tuple(nodes), outputs)
+    outputs = [g.Output(name, make(add)) for name, make in CASES.items()]
+    # A port may be wider than its value needs.
+    outputs.append(g.Output("wide_port", A, Format(True, 11, 0)))
+    outputs.append(g.Output("wide_signed_port", U, Format(True, 9, 0)))
+    return g.Graph("everything", tuple(nodes), tuple(outputs))
 
 
 def codes(step: int) -> dict[str, np.ndarray]:
@@ -168,7 +171,7 @@ def run(request, tmp_path):
 
 
 @pytest.mark.xdist_group("operators")
-@pytest.mark.parametrize("case", [*CASES])
+@pytest.mark.parametrize("case", [*CASES, "wide_port", "wide_signed_port"])
 def test_an_operation_is_exact(run, case):
     inputs, outputs = run
     expected = evaluate(everything(), inputs)[case]

@@ -60,6 +60,7 @@ def test_random_graphs_keep_their_values_and_ranges(seed):
         cut = split(graph, shape)
         check_fits(cut, shape)
         check_equal(graph, cut, 60)
+        assert cut.output_formats == graph.output_formats, f"seed {seed}"
         for old, new in zip(graph.outputs, cut.outputs, strict=True):
             before, after = graph.ranges[old.node], cut.ranges[new.node]
             assert before.fraction == after.fraction, f"seed {seed}"

@@ -15,6 +15,7 @@ from hdl.binding import Unit, bind
 from hdl.lifetimes import lines
 from hdl.network import Network
 from hdl.placement import Starts, place, shortest_waits
+from hdl.refine import refine
 from hdl.target import Target
 from hdl.verify import verify
 from solver_ref import graph as g
@@ -73,82 +74,92 @@ def schedule(graph: g.Graph, ii: int, target: Target, *, dsp_limit: int | None =
     if ii < 1:
         raise ValueError(f"the initiation interval must be at least 1, not {ii}")
     limit = target.resources.dsp if dsp_limit is None else dsp_limit
-    network = Network(graph, target)
-    in_luts, in_dsps = _multipliers(network, limit * ii)
-    pools = _pools(network, in_dsps)
-    units = {pool: -(-count // ii) for pool, count in Counter(pools.values()).items()}
-    starts = _starts(network, ii, pools, units)
-    result = _bound(network, ii, starts, in_luts, in_dsps, units, target)
+    result = _Scheduler(graph, ii, target, limit).run()
     verify(graph, result, target)
     return result
 
 
-def _multipliers(network: Network, slots: int) -> tuple[list[int], list[int]]:
-    """Multiplications in LUTs and in DSP blocks; the largest have the first claim to a block."""
-    nodes, spans = network.graph.nodes, network.graph.ranges
-    found = [i for i in network.operations if isinstance(nodes[i], g.Multiply)]
-    found.sort(key=lambda i: (-spans[nodes[i].a].width * spans[nodes[i].b].width, i))
-    return sorted(found[slots:]), sorted(found[:slots])
+class _Scheduler:
+    """Decides in turn: LUT or block, start cycles, units."""
 
+    def __init__(self, graph: g.Graph, ii: int, target: Target, dsp_limit: int) -> None:
+        self.network = Network(graph, target)
+        self.ii, self.target = ii, target
+        self.in_luts, self.in_dsps = self._multipliers(dsp_limit * ii)
+        self.tables: dict[tuple[int, ...], list[int]] = {}
+        for i in self.network.operations:
+            if isinstance(graph.nodes[i], g.Table):
+                self.tables.setdefault(graph.nodes[i].codes, []).append(i)
+        # Who shares units with whom: products in blocks, and tables of equal content.
+        self.pools: dict[int, Hashable] = dict.fromkeys(self.in_dsps, DSP)
+        for codes, nodes in self.tables.items():
+            self.pools |= dict.fromkeys(nodes, codes)
+        self.counts = {
+            pool: -(-count // ii) for pool, count in Counter(self.pools.values()).items()
+        }
 
-def _pools(network: Network, in_dsps: list[int]) -> dict[int, Hashable]:
-    """Who shares units with whom: multiplications in blocks, and tables of equal content."""
-    nodes = network.graph.nodes
-    tables = {i: nodes[i] for i in network.operations if isinstance(nodes[i], g.Table)}
-    return dict.fromkeys(in_dsps, DSP) | {i: (node.codes,) for i, node in tables.items()}
+    def run(self) -> Schedule:
+        starts = self._starts()
+        tables = [unit for codes in self.tables for unit in self._table_units(codes, starts)]
+        kept = lines(
+            self.network, starts, self.ii, passing(tables) | {*self.in_luts, *self.in_dsps}
+        )
+        bound = bind(
+            self.network,
+            starts,
+            kept,
+            self.in_dsps,
+            ii=self.ii,
+            count=self.counts.get(DSP, 0),
+            shape=self.target.multiplier_shape,
+        )
+        units = (*bound, *map(self._lut_unit, self.in_luts), *tables)
+        start = tuple(starts.get(i) for i in range(self.network.sink))
+        return Schedule(self.ii, starts[self.network.sink], start, units)
 
+    def _multipliers(self, slots: int) -> tuple[list[int], list[int]]:
+        """Products in LUTs and in blocks; the largest have the first claim to a block."""
+        nodes, spans = self.network.graph.nodes, self.network.graph.ranges
+        found = [i for i in self.network.operations if isinstance(nodes[i], g.Multiply)]
+        found.sort(key=lambda i: (-spans[nodes[i].a].width * spans[nodes[i].b].width, i))
+        return sorted(found[slots:]), sorted(found[:slots])
 
-def _starts(
-    network: Network, ii: int, pools: dict[int, Hashable], units: dict[Hashable, int]
-) -> Starts:
-    """Start cycles of all operations and the sink, of the least latency that is found."""
-    limits = {"ii": ii, "pools": pools, "units": units}
-    length, placed = network.earliest[network.sink] - 1, None
-    while placed is None:
-        length += 1
-        placed = place(network, length, **limits)
-    wanted = shortest_waits(network, length, {})
-    better = place(network, length, **limits, wanted=wanted)
-    starts = shortest_waits(network, length, better or placed)
-    return starts | {network.sink: length}
+    def _starts(self) -> Starts:
+        """Start cycles of all operations and the sink, of the least latency that is found."""
+        network = self.network
+        limits = {"ii": self.ii, "pools": self.pools, "units": self.counts}
+        length, placed = network.earliest[network.sink] - 1, None
+        while placed is None:
+            length += 1
+            placed = place(network, length, **limits)
+        wanted = shortest_waits(network, length, {})
+        placed = place(network, length, **limits, wanted=wanted) or placed
+        starts = shortest_waits(network, length, placed) | {network.sink: length}
+        shared = {i for nodes in self.tables.values() if len(nodes) > 1 for i in nodes}
+        return refine(
+            network,
+            starts,
+            ii=self.ii,
+            passing={*self.in_luts, *self.in_dsps, *shared},
+            fixed=placed.keys(),
+        )
 
+    def _lut_unit(self, node: int) -> Unit:
+        spans, multiply = self.network.graph.ranges, self.network.graph.nodes[node]
+        wide, narrow = sorted(multiply.operands, key=lambda i: -spans[i].width)
+        return Unit("lut", (node,), ((wide, narrow),))
 
-def _bound(network, ii, starts, in_luts, in_dsps, units, target) -> Schedule:
-    nodes = network.graph.nodes
-    tables: list[Unit] = []
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for i in network.operations:
-        if isinstance(nodes[i], g.Table):
-            groups.setdefault(nodes[i].codes, []).append(i)
-    for codes, group in groups.items():
-        tables += _table_units(group, starts, ii, units[(codes,)], nodes)
-    kept = lines(network, starts, ii, passing(tables) | {*in_luts, *in_dsps})
-    bound = bind(
-        network,
-        starts,
-        kept,
-        in_dsps,
-        ii=ii,
-        count=units.get(DSP, 0),
-        shape=target.multiplier_shape,
-    )
-    spans = network.graph.ranges
-    wide_first = [sorted(nodes[i].operands, key=lambda o: -spans[o].width) for i in in_luts]
-    alone = [Unit("lut", (i,), (tuple(o),)) for i, o in zip(in_luts, wide_first, strict=True)]
-    start = tuple(starts.get(i) for i in range(len(nodes)))
-    return Schedule(ii, starts[network.sink], start, tuple(bound + alone + tables))
-
-
-def _table_units(group, starts, ii, count, nodes) -> list[Unit]:
-    """Each phase's readers take the units in turn."""
-    shared: list[list[int]] = [[] for _ in range(count)]
-    turn: Counter[int] = Counter()
-    for i in group:
-        phase = starts[i] % ii
-        shared[turn[phase]].append(i)
-        turn[phase] += 1
-    return [
-        Unit("table", tuple(unit), tuple(nodes[i].operands for i in unit))
-        for unit in shared
-        if unit
-    ]
+    def _table_units(self, codes: tuple[int, ...], starts: Starts) -> list[Unit]:
+        """Each phase's readers take the units in turn."""
+        shared: list[list[int]] = [[] for _ in range(self.counts[codes])]
+        turn: Counter[int] = Counter()
+        for node in self.tables[codes]:
+            phase = starts[node] % self.ii
+            shared[turn[phase]].append(node)
+            turn[phase] += 1
+        nodes = self.network.graph.nodes
+        return [
+            Unit("table", tuple(unit), tuple(nodes[i].operands for i in unit))
+            for unit in shared
+            if unit
+        ]

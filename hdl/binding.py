@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -13,8 +14,10 @@ from hdl.lifetimes import Line
 from hdl.network import Network
 from hdl.wires import Bits, Word
 
-Signal = tuple[tuple[int, ...], ...]
+Drive = tuple[tuple[int, ...], ...]
 """What drives a port in one slot: bits of certain stages, and constants."""
+Way = tuple[int, tuple[int, ...], tuple[Drive, ...], tuple[int, ...]]
+"""Bits of new multiplexer inputs, nodes on the ports, what drives them, their widths."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,14 @@ class Unit:
 class _Load:
     nodes: list[int] = field(default_factory=list)
     ports: list[tuple[int, ...]] = field(default_factory=list)
-    signals: tuple[set[Signal], set[Signal]] = field(default_factory=lambda: (set(), set()))
+    drives: tuple[set[Drive], set[Drive]] = field(default_factory=lambda: (set(), set()))
     widths: list[int] = field(default_factory=lambda: [0, 0])
 
 
 def bind(
     network: Network,
-    starts: dict[int, int],
-    lines: dict[int, Line],
+    starts: Mapping[int, int],
+    lines: Mapping[int, Line],
     nodes: Sequence[int],
     *,
     ii: int,
@@ -56,37 +59,44 @@ def bind(
         choices = [[_best_way(network, starts, lines, i, u, shape) for u in loads] for i in group]
         costs = np.array([[choice[0] for choice in row] for row in choices])
         for row, chosen in zip(*linear_sum_assignment(costs), strict=True):
-            _put(loads[chosen], group[row], *choices[row][chosen][1:])
+            _put(loads[chosen], group[row], choices[row][chosen])
     return [Unit("dsp", tuple(load.nodes), tuple(load.ports)) for load in loads if load.nodes]
 
 
-def _put(load: _Load, node: int, ports: tuple[int, ...], signals, widths) -> None:
+def _put(load: _Load, node: int, way: Way) -> None:
+    _, ports, drives, widths = way
     load.nodes.append(node)
     load.ports.append(ports)
     for port in range(2):
-        load.signals[port].add(signals[port])
+        load.drives[port].add(drives[port])
         load.widths[port] = max(load.widths[port], widths[port])
 
 
-def _best_way(network, starts, lines, node, load, shape):
-    """(bits of new multiplexer inputs, ports, signals, widths) of the better operand order."""
-    multiply = network.graph.nodes[node]
+def _best_way(
+    network: Network,
+    starts: Mapping[int, int],
+    lines: Mapping[int, Line],
+    node: int,
+    load: _Load,
+    shape: tuple[int, int],
+) -> Way:
+    """The operand order that adds least to the unit's multiplexers."""
     ways = []
-    for ports in ((multiply.a, multiply.b), (multiply.b, multiply.a)):
+    for ports in set(permutations(network.graph.nodes[node].operands)):
         widths = tuple(network.graph.ranges[i].width for i in ports)
         if widths[0] > shape[0] or widths[1] > shape[1]:
             continue
-        signals = tuple(signal(network.words[i], lines, starts[node]) for i in ports)
+        drives = tuple(drive(network.words[i], lines, starts[node]) for i in ports)
         cost = 0
         for port in range(2):
-            if signals[port] not in load.signals[port]:
+            if drives[port] not in load.drives[port]:
                 cost += widths[port] + max(0, load.widths[port] - widths[port]) // 4
-        ways.append((cost, ports, signals, widths))
+        ways.append((cost, ports, drives, widths))
     return min(ways)
 
 
-def signal(word: Word, lines: dict[int, Line], cycle: int) -> Signal:
-    """What a word is made of when it is read in a cycle; equal signals are the same wires."""
+def drive(word: Word, lines: Mapping[int, Line], cycle: int) -> Drive:
+    """What a word is made of when it is read in a cycle; equal drives are the same wires."""
     return tuple(
         (piece.source, lines[piece.source].stage(cycle), piece.low, piece.high)
         if isinstance(piece, Bits)

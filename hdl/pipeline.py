@@ -104,7 +104,7 @@ class _Emission:
             kind = type(self.graph.nodes[position]).__name__.lower()
             self.storage.keep(position, f"{kind}_{position}", self.lines[position], value)
         for name, unit in shared:
-            self.units.drive(name, unit, outputs[name], self.read)
+            self.units.connect(name, unit, outputs[name], self.read)
         self._control()
         for output in self.graph.outputs:
             port = getattr(self.pipeline, f"o_{output.name}")

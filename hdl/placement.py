@@ -99,7 +99,15 @@ def place(
         return None
 
 
-def _placed(network, length, ii, pools, units, wanted, rank) -> Starts:
+def _placed(
+    network: Network,
+    length: int,
+    ii: int,
+    pools: Mapping[int, Hashable],
+    units: Mapping[Hashable, int],
+    wanted: Mapping[int, int] | None,
+    rank: Callable[[Windows, int], int],
+) -> Starts:
     """The operation of the lowest rank first, among equals the one that could start first."""
     windows = Windows(network, length)
 
@@ -120,26 +128,28 @@ def _placed(network, length, ii, pools, units, wanted, rank) -> Starts:
             continue
         early, late = windows.early[i], windows.late[i]
         aim = early if wanted is None else min(max(wanted[i], early), late)
-        choice = _nearest(aim, early, late, pools[i], units[pools[i]], used, ii)
+        pool = pools[i]
+
+        def free(cycle: int, pool: Hashable = pool) -> bool:
+            return used[pool, cycle % ii] < units[pool]
+
+        choice = _nearest(aim, early, late, ii, free)
         if choice is None:
             raise DoesNotFit(i)
         starts[i] = choice
-        used[pools[i], choice % ii] += 1
+        used[pool, choice % ii] += 1
         for j in windows.fix(i, choice):
             if j in pools and j not in starts:
                 heapq.heappush(queue, urgency(j))
     return starts
 
 
-def _nearest(aim, first, last, pool, units, used, ii) -> int | None:
-    """The free cycle of the window next to `aim`, the earlier of two."""
-    for distance in range(max(ii, 1)):
+def _nearest(aim: int, first: int, last: int, ii: int, free: Callable[[int], bool]) -> int | None:
+    """The free cycle in first..last next to `aim`, the earlier of two."""
+    for distance in range(min(2 * ii, last - first) + 1):
         for cycle in (aim - distance, aim + distance):
-            if first <= cycle <= last and used[pool, cycle % ii] < units:
+            if first <= cycle <= last and free(cycle):
                 return cycle
-    for cycle in range(first, last + 1):
-        if used[pool, cycle % ii] < units:
-            return cycle
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from amaranth.hdl import ClockSignal, Instance, Module, Signal, Value, signed
 from amaranth.lib.memory import Memory
 
-from hdl.binding import Unit, signal
+from hdl.binding import Unit, drive
 from hdl.lifetimes import Line
 from hdl.multiplier import LUT_MODULE, MODULE
 from hdl.operators import extend, multiplexer
@@ -49,7 +49,7 @@ class UnitEmitter:
         widths = [max(self._width(ports[port]) for ports in unit.ports) for port in range(2)]
         return Signal(signed(sum(widths)), name=f"{name}_p", reset_less=True)
 
-    def drive(self, name: str, unit: Unit, output: Signal, read: Read) -> None:
+    def connect(self, name: str, unit: Unit, output: Signal, read: Read) -> None:
         """The unit in front of its output register."""
         if unit.kind == "table":
             self._m.d.sync += output.eq(self.table(name, unit, read))
@@ -104,7 +104,7 @@ class UnitEmitter:
         values: list[Value] = []
         for node, ports in zip(unit.nodes, unit.ports, strict=True):
             word, cycle = self._words[ports[port]], self._start[node]
-            key = signal(word, self._lines, cycle)
+            key = drive(word, self._lines, cycle)
             if key not in choices:
                 choices[key] = len(values)
                 values.append(read(word, cycle))

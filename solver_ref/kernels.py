@@ -46,7 +46,10 @@ class Domain:
     def of(cls, robot: Robot, profile_name: str) -> Domain:
         bounds = solve_bounds(robot)
         profile = Profile.choose(
-            profile_name, quantum=largest_quantum(robot, bounds), reach=largest_component(robot)
+            profile_name,
+            quantum=largest_quantum(robot, bounds),
+            reach=largest_component(robot),
+            lever=longest_lever(robot),
         )
         m = tracer(robot, profile)
         full = spatial(pose_inputs(m, robot), robot.free)
@@ -72,15 +75,22 @@ def tracer(robot: Robot, profile: Profile) -> TracedArithmetic:
 
 
 def largest_quantum(robot: Robot, bounds: SolveBounds) -> float:
-    """The coarsest quantum that the asked accuracy allows (m).
+    """The coarsest quantum that the asked accuracy allows (m and rad).
 
-    A quarter of the accuracy; with more lengths than unknowns also small enough that half the
-    accuracy remains after the least-squares step has amplified a quantum of residual.
+    It moves no attachment by more than a quarter of the accuracy; with more lengths than unknowns
+    it is also so small that half the accuracy remains after the least-squares step has amplified a
+    quantum of residual.
     """
     accuracy = robot.accuracy.length
+    quantum = accuracy / 4 / max(1.0, longest_lever(robot))
     if len(robot.cables) > len(robot.free):
-        return min(accuracy / 4, accuracy / 2 * MARGIN / bounds.step)
-    return accuracy / 4
+        return min(quantum, accuracy / 2 * MARGIN / bounds.step)
+    return quantum
+
+
+def longest_lever(robot: Robot) -> float:
+    """The largest distance of an attachment from the platform origin (m)."""
+    return max(math.hypot(*cable.attachment) for cable in robot.cables)
 
 
 def largest_component(robot: Robot) -> float:

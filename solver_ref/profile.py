@@ -53,9 +53,9 @@ class Profile:
     reciprocal: Significant
 
     @classmethod
-    def choose(cls, name: str, *, quantum: float, reach: float) -> Profile:
-        """The profile `fine` or `18bit` for a largest quantum (m) and the largest component of a
-        cable vector (m).
+    def choose(cls, name: str, *, quantum: float, reach: float, lever: float = 1.0) -> Profile:
+        """The profile `fine` or `18bit` for a largest quantum (m), the largest component of a
+        cable vector (m) and the distance of the farthest attachment from the origin (m).
 
         The quantum is made finer as long as a component fits 25 bits, the widest operand that one
         multiplier of a 7-series part takes; more than 16 times finer would serve nobody.
@@ -65,11 +65,12 @@ class Profile:
         needed = math.ceil(-math.log2(quantum))
         integer = 1 + math.ceil(math.log2(reach))
         q = max(needed, min(25 - integer, needed + 4))
+        turn = q + 3 + max(0, math.floor(math.log2(lever or 1.0)))
         wide = PROFILES[name]
         return cls(
             name=name,
             pose=Fraction(q),
-            rotation=Fraction(q + 3),
+            rotation=Fraction(turn),
             geometry=Fraction(q + 4),
             lever=Fraction(q + 3),
             vector=Fraction(q),

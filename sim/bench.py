@@ -31,7 +31,7 @@ def cache_directory() -> Path:
 
 @dataclass(frozen=True)
 class Simulation:
-    """What a simulator saw, next to what the model says."""
+    """What a simulator saw, next to what the model says; a lost transfer is a mismatch."""
 
     result: BenchResult
     mismatches: int
@@ -66,14 +66,27 @@ def simulate(
         waves=waves,
         options=options,
     )
+    return measured(design, vectors, result, accept, present, timed=not options)
+
+
+def measured(
+    design: Design,
+    vectors: Vectors,
+    result: BenchResult,
+    accept: np.ndarray,
+    present: np.ndarray,
+    *,
+    timed: bool = True,
+) -> Simulation:
+    """What a run says, next to the model; `timed` where nothing stalled it."""
     latency, gaps = present - accept, np.diff(accept)
     differs = 0
-    if not options:
+    if timed:
         expected_latency, expected_ii = expected_cycles(design, vectors)
         differs = _differing(latency, expected_latency) + _differing(gaps, expected_ii)
     return Simulation(
         result=result,
-        mismatches=result.mismatches,
+        mismatches=result.mismatches + max(result.vectors - result.received, 0),
         latency=_three(latency),
         ii=_three(gaps),
         timing_differs=differs,

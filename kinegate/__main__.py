@@ -1,0 +1,5 @@
+"""`python -m kinegate`: the command line."""
+
+from kinegate.cli import main
+
+main(prog_name="kinegate")

@@ -1,0 +1,244 @@
+"""The public functions, one for each word of the command line. All options are keywords.
+
+Generation options (`kernel`, `ii`, `target`, ...) are those of `GenerationOptions`. Functions that
+take long accept `report`, a `kinegate.progress.Report`. Bad input raises `InputError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Unpack
+
+from hdl.target import targets
+from kinegate.cost import cost_of
+from kinegate.designs import (
+    GenerationOptions,
+    OptionError,
+    Source,
+    make_design,
+    open_design,
+    open_robot,
+    refusing,
+    unknown,
+)
+from kinegate.hardware import simulation_of, synthesis_of
+from kinegate.progress import Report, silent
+from kinegate.solving import Solved, answered, check_columns, port_values, read_rows
+from sim.batch import ENGINES, run_batch
+from sim.package import write_package
+from solver_ref.analysis import analyse
+from solver_ref.damping import POLICIES
+from solver_ref.errors import InputError
+from solver_ref.robot_file import builtin_names, load
+
+__all__ = ["catalogue", "check", "generate", "load", "simulate", "solve", "synth"]
+
+KERNELS = {
+    "lengths": "pose -> cable lengths and Jacobian",
+    "step": "pose estimate, lengths, lambda -> better estimate, residual, smallest pivot",
+    "forward": "lengths and a start pose -> pose, iterations, residual, status",
+}
+
+
+def catalogue() -> dict[str, Any]:
+    """What can be named: built-in robots, targets, kernels (and boards, none yet).
+
+    >>> from kinegate import catalogue
+    >>> [robot["name"] for robot in catalogue()["robots"]][:2]
+    ['acrobot', 'cogiro']
+    """
+    robots = [
+        {
+            "name": name,
+            "motion": robot.motion,
+            "cables": len(robot.cables),
+            "closure": robot.closure,
+            "source": " ".join(robot.source.split()),
+        }
+        for name in builtin_names()
+        for robot in [load(name)]
+    ]
+    chips = [
+        {
+            "name": chip.name,
+            "family": chip.family,
+            "dsp": chip.resources.dsp,
+            "lut": chip.resources.lut,
+            "ff": chip.resources.ff,
+            "bram": chip.resources.bram,
+        }
+        for chip in targets().values()
+    ]
+    kernels = [{"name": name, "what": what} for name, what in KERNELS.items()]
+    return {"robots": robots, "targets": chips, "kernels": kernels, "boards": []}
+
+
+def check(robot: Source, **options: Unpack[GenerationOptions]) -> dict[str, Any]:
+    """Validate and analyse a robot, and say what its hardware would cost.
+
+    `ok` is False where something makes the robot unsolvable; `findings` say what. `cost` is None
+    where no hardware can be made, and `cost_note` says why.
+
+    >>> from kinegate import check
+    >>> check("four-cable-concurrent")["ok"]
+    False
+    """
+    name, opened = open_robot(robot, options)
+    result = analyse(opened).as_dict()
+    cost = note = None
+    try:
+        with refusing(name):
+            cost = cost_of(make_design(name, opened, options))
+    except OptionError as error:
+        if error.key != "closure":
+            raise
+        note = str(error)
+    except InputError as error:
+        note, result["ok"] = str(error), False
+    return result | {"cost": cost, "cost_note": note}
+
+
+def solve(
+    robot: Source,
+    rows: str | PathLike[str] | Mapping[str, object],
+    *,
+    engine: str = "fixed",
+    damping: str | None = None,
+    damping_lambda: float | None = None,
+    report: Report = silent,
+    **options: Unpack[GenerationOptions],
+) -> Solved:
+    """Answer every row of a CSV file, or of columns in memory, with a kernel (default `forward`).
+
+    Without a start (`x0`, ...) a solve starts cold from home. `damping` is a name of
+    `solver_ref.damping.POLICIES` (default `marquardt`), `damping_lambda` its first lambda.
+
+    >>> from kinegate import solve
+    >>> solve("hangprinter", {"x": [0.1], "y": [0.2], "z": [0.3]}, kernel="lengths").valid
+    array([ True])
+    """
+    options = {"kernel": "forward", **options}
+    name, opened = open_robot(robot, options)
+    design = make_design(name, opened, options)
+    if engine not in ENGINES:
+        raise unknown(name, "engine", engine, ENGINES)
+    if damping is not None and damping not in POLICIES:
+        raise unknown(name, "damping", damping, POLICIES)
+    if damping_lambda is not None and not 0 <= damping_lambda <= 1:
+        wrong, got = "is out of range", f"{damping_lambda:g}"
+        raise OptionError(name, "lambda", wrong=wrong, expected="0 to 1", got=got)
+    kernel = design.options.kernel
+    if isinstance(rows, Mapping):
+        columns = check_columns(rows, opened, kernel)
+    else:
+        columns = read_rows(rows, opened, kernel)
+    values = port_values(name, design, columns, damping=damping, damping_lambda=damping_lambda)
+    with refusing(name):
+        report(1, 2, f"{kernel} of {opened.name}: equations and formats")
+        if engine == "rtl":
+            _ = design.verilog
+        elif engine == "fixed":
+            _ = design.graph
+        report(2, 2, f"{len(next(iter(values.values())))} rows through the {engine} engine")
+    return answered(run_batch(design, values, engine))
+
+
+def generate(
+    robot: Source,
+    directory: str | PathLike[str],
+    *,
+    vectors: int = 1000,
+    seed: int = 0,
+    report: Report = silent,
+    **options: Unpack[GenerationOptions],
+) -> dict[str, Any]:
+    """Write Verilog, a testbench, golden vectors and the manifest into a directory.
+
+    Returns the manifest with `directory` and `files`.
+
+    >>> from kinegate import generate
+    >>> generate("hangprinter", "out/hangprinter", ii=8)["latency"]  # doctest: +SKIP
+    126
+    """
+    name, opened = open_robot(robot, options)
+    design = make_design(name, opened, options)
+    _check_count(name, vectors, seed)
+    place = Path(directory)
+    with refusing(name):
+        report(1, 3, f"{design.options.kernel} of {opened.name}: equations and schedule")
+        _ = design.schedule
+        report(2, 3, "Verilog")
+        _ = design.verilog
+    report(3, 3, f"{vectors} golden vectors")
+    try:
+        manifest = write_package(design, place, count=vectors, seed=seed)
+    except OSError as error:
+        got = error.strerror or type(error).__name__
+        raise InputError(
+            str(directory),
+            "directory",
+            wrong="cannot be written",
+            expected="a directory that can be made or written to",
+            got=got,
+        ) from None
+    stem = design.name
+    files = [f"{stem}.v", f"{stem}_tb.v", f"{stem}_in.hex", f"{stem}_expected.hex"]
+    files += ["vectors.npz", "manifest.json"]
+    return {"directory": str(directory), "files": files} | manifest
+
+
+def simulate(
+    robot: Source,
+    *,
+    simulator: str = "verilator",
+    vectors: int | None = None,
+    seed: int = 0,
+    waves: bool = False,
+    report: Report = silent,
+    **options: Unpack[GenerationOptions],
+) -> dict[str, Any]:
+    """Simulate a robot's Verilog, or that of a generated directory, against the bit-true model.
+
+    Every bit of every output and every cycle is compared; `passed` says whether all agree. Default
+    1000 vectors, 50 in Amaranth's own slow simulator.
+
+    >>> from kinegate import simulate
+    >>> simulate("hangprinter", ii=8, simulator="icarus")["mismatches"]  # doctest: +SKIP
+    0
+    """
+    opened = open_design(robot, options)
+    count = vectors if vectors is not None else (50 if simulator == "amaranth" else 1000)
+    _check_count(opened.name, count, seed)
+    return simulation_of(
+        opened, simulator=simulator, count=count, seed=seed, waves=waves, report=report
+    )
+
+
+def synth(
+    robot: Source,
+    *,
+    route: bool = False,
+    seed: int = 1,
+    report: Report = silent,
+    **options: Unpack[GenerationOptions],
+) -> dict[str, Any]:
+    """Synthesise a robot's Verilog, or that of a generated directory, and count its resources.
+
+    With `route` (ECP5 targets) also place and route with that seed, and report the frequency.
+    `kinegate.hardware.shortcomings` says what of the result is not as it should be.
+
+    >>> from kinegate import synth
+    >>> synth("hangprinter", ii=8)["fits"]  # doctest: +SKIP
+    True
+    """
+    opened = open_design(robot, options)
+    return synthesis_of(opened, route=route, seed=seed, report=report)
+
+
+def _check_count(name: str, vectors: int, seed: int) -> None:
+    for key, value, low, high in (("vectors", vectors, 1, 10**6), ("seed", seed, 0, 2**32 - 1)):
+        if not low <= value <= high:
+            wrong, expected = "is out of range", f"{low} to {high}"
+            raise OptionError(name, key, wrong=wrong, expected=expected, got=str(value))

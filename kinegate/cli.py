@@ -1,0 +1,219 @@
+"""The command line `kinegate`: words of DESIGN, thin over `kinegate.api`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import click
+
+from kinegate import api, tables
+from kinegate.hardware import shortcomings
+from kinegate.options import (
+    INTEGER,
+    NUMBER,
+    generation_options,
+    given,
+    json_option,
+    robot_argument,
+    seed_option,
+    vectors_option,
+)
+from kinegate.program import FAILED, Program
+from kinegate.progress import reporting
+from kinegate.solving import Solved
+
+
+def _version() -> str:
+    try:
+        return version("kinegate")
+    except PackageNotFoundError:
+        return "0 (not installed)"
+
+
+@click.group(cls=Program, name="kinegate", no_args_is_help=False)
+@click.version_option(_version(), prog_name="kinegate")
+def main() -> None:
+    """From the description of a parallel robot to verified hardware.
+
+    ROBOT is a robot file or the name of a built-in; DIR is what `generate` wrote.
+    Exit status: 0 good, 1 a check failed, 2 bad input.
+    """
+
+
+def _print_json(figures: dict[str, Any]) -> None:
+    print(json.dumps(figures, indent=2, allow_nan=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's scalars and arrays as Python's."""
+    return value.tolist()
+
+
+def _note(text: str) -> None:
+    print(f"kinegate: {text}", file=sys.stderr)
+
+
+@main.command("list")
+@json_option
+def list_(as_json: bool) -> None:
+    """Built-in robots, targets and kernels."""
+    known = api.catalogue()
+    _print_json(known) if as_json else tables.catalogue(known)
+
+
+@main.command()
+@robot_argument()
+@generation_options
+@json_option
+def check(robot: str, as_json: bool, **options: Any) -> int:
+    """Validate a robot: mobility, determinedness, conditioning, singularity, cost.
+
+    Exits with 1 where the robot cannot be solved.
+    """
+    found = api.check(robot, **given(options))
+    _print_json(found) if as_json else tables.check(found)
+    return 0 if found["ok"] else FAILED
+
+
+@main.command()
+@robot_argument()
+@click.argument("rows", metavar="IN.csv")
+@click.option("-o", "--output", metavar="OUT.csv", help="[stdout]")
+@click.option("--engine", default="fixed", metavar="E", help="float, fixed or rtl [fixed].")
+@click.option("--damping", metavar="D", help="none, fixed, marquardt or shrink-on-failure.")
+@click.option("--lambda", "damping_lambda", type=NUMBER, metavar="X", help="The first lambda.")
+@generation_options
+@json_option
+def solve(
+    robot: str,
+    rows: str,
+    output: str | None,
+    engine: str,
+    damping: str | None,
+    damping_lambda: float | None,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Answer every row of a CSV file (kernel `forward` where no other is named).
+
+    Exits with 1 where a row is not VALID; all rows are written, each with its status.
+    """
+    with reporting("solve") as report:
+        solved = api.solve(
+            robot,
+            rows,
+            engine=engine,
+            damping=damping,
+            damping_lambda=damping_lambda,
+            report=report,
+            **given(options),
+        )
+    if output is not None:
+        solved.write(output)
+    elif not as_json:
+        solved.write(sys.stdout)
+    counts = _summary(solved, engine, output)
+    if as_json:
+        _print_json(counts if output is not None else counts | {"columns": _columns(solved)})
+    statuses = ", ".join(f"{n} {names}" for names, n in solved.status_counts.items())
+    _note(f"{counts['valid']} of {counts['rows']} rows may be used: {statuses}")
+    return 0 if solved.valid.all() else FAILED
+
+
+def _summary(solved: Solved, engine: str, output: str | None) -> dict[str, Any]:
+    summary = {
+        "engine": engine,
+        "rows": len(solved.valid),
+        "valid": int(solved.valid.sum()),
+        "status": solved.status_counts,
+        "output": output,
+    }
+    for name in ("iterations", "residual"):
+        if name in solved.columns:
+            column = solved.columns[name]
+            summary[name] = {"mean": float(column.mean()), "max": float(column.max())}
+    return summary
+
+
+def _columns(solved: Solved) -> dict[str, Any]:
+    return {
+        name: list(values)
+        for name, values in zip(solved.columns, zip(*solved.rows(), strict=True), strict=True)
+    }
+
+
+@main.command()
+@robot_argument()
+@click.option("-o", "--output", metavar="DIR", required=True, help="The directory to write.")
+@vectors_option
+@seed_option
+@generation_options
+@json_option
+def generate(
+    robot: str, output: str, vectors: int | None, seed: int | None, as_json: bool, **options: Any
+) -> None:
+    """Write Verilog, testbench, golden vectors and manifest into a directory."""
+    amount = given({"vectors": vectors, "seed": seed})
+    with reporting("generate") as report:
+        made = api.generate(robot, output, report=report, **amount, **given(options))
+    _print_json(made) if as_json else tables.generated(made)
+
+
+@main.command()
+@robot_argument("ROBOT|DIR")
+@click.option(
+    "--simulator",
+    default="verilator",
+    metavar="S",
+    help="verilator, icarus or amaranth [verilator].",
+)
+@vectors_option
+@seed_option
+@click.option("--waves", is_flag=True, help="Keep every signal in waves.vcd.")
+@generation_options
+@json_option
+def simulate(
+    robot: str,
+    simulator: str,
+    vectors: int | None,
+    seed: int | None,
+    waves: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Compare the Verilog with the bit-true model: every bit and every cycle.
+
+    Exits with 1 on any difference.
+    """
+    amount = given({"vectors": vectors, "seed": seed})
+    with reporting("simulate") as report:
+        seen = api.simulate(
+            robot, simulator=simulator, waves=waves, report=report, **amount, **given(options)
+        )
+    _print_json(seen) if as_json else tables.simulation(seen)
+    return 0 if seen["passed"] else FAILED
+
+
+@main.command()
+@robot_argument("ROBOT|DIR")
+@click.option("--route", is_flag=True, help="Place and route too (ECP5 targets).")
+@click.option("--seed", type=INTEGER, metavar="S", help="Of place and route [1].")
+@generation_options
+@json_option
+def synth(robot: str, route: bool, seed: int | None, as_json: bool, **options: Any) -> int:
+    """Synthesise the Verilog and count what it occupies.
+
+    Exits with 1 where it does not fit, or differs from the plan, or misses the clock.
+    """
+    with reporting("synth") as report:
+        made = api.synth(
+            robot, route=route, report=report, **given({"seed": seed}), **given(options)
+        )
+    _print_json(made) if as_json else tables.synthesis(made)
+    short = shortcomings(made)
+    for text in short:
+        _note(text)
+    return FAILED if short else 0

@@ -1,0 +1,38 @@
+"""What a design will cost and when its solves stop, before any tool has run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hdl.design import Design
+from solver_ref.forward import Tolerances
+
+
+def cost_of(design: Design) -> dict[str, Any]:
+    """The binder's plan, the cycles and the number formats' quantum, ready for JSON.
+
+    `latency_cycles` is None for `forward`, whose pipeline takes `pipeline_cycles` for each pass.
+    `stops_at` are the tolerances (m) of a whole solve: of the residual, or, with more lengths than
+    unknowns, of the scaled step.
+    """
+    plan, options, robot = design.schedule.plan, design.options, design.robot
+    tolerances = Tolerances.of(design.domain)
+    redundant = len(robot.cables) > len(robot.free)
+    return {
+        "kernel": options.kernel,
+        "ii": options.ii,
+        "target": options.target,
+        "profile": options.profile,
+        "clock_mhz": design.clock_mhz,
+        "latency_cycles": design.latency,
+        "pipeline_cycles": design.schedule.latency,
+        "updates_per_s": design.clock_mhz * 1e6 / options.ii,
+        "dsp": plan.dsp,
+        "dsp_available": design.target.resources.dsp,
+        "dsp_busy": plan.dsp_busy,
+        "multiplier_slots": plan.slots,
+        "lut_multipliers": plan.lut_multipliers,
+        "accuracy": robot.accuracy.length,
+        "quantum": 2.0**-design.domain.profile.pose.bits,
+        "stops_at": {"step": tolerances.step} if redundant else {"residual": tolerances.residual},
+    }

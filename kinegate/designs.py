@@ -1,0 +1,177 @@
+"""From what a user names (robot, options, generated directory) to a design, or one error line."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TypedDict
+
+from hdl.design import KERNELS, Design, Options
+from hdl.target import targets
+from sim.package import MANIFEST, Package, read_package
+from solver_ref.errors import InputError, shown
+from solver_ref.profile import PROFILES
+from solver_ref.robot import CLOSURES, Robot, closure_problem
+from solver_ref.robot_file import load
+
+HARDWARE_CLOSURES = ("lengths", "minimum-norm")
+"""Those that hardware can be made for; the others need more inputs than lengths."""
+FINEST_ACCURACY = 1e-9
+LARGEST_II = 1024
+LARGEST_CLOCK_MHZ = 1000.0
+
+Source = str | PathLike[str] | Robot
+
+
+class OptionError(InputError):
+    """An option that cannot be used; `key` is its name, without dashes."""
+
+
+class GenerationOptions(TypedDict, total=False):
+    """The options of every function that makes hardware; what is left out has its default.
+
+    `kernel`: `lengths`, `step` (default; `forward` for `solve`) or `forward`; `ii`: clock cycles
+    between two inputs (4); `target`: a chip (`xc7z020`); `accuracy` (m) and `closure`: default the
+    robot's own; `clock` (MHz): default the family's; `profile`: `fine` or `18bit`.
+    """
+
+    kernel: str
+    ii: int
+    target: str
+    accuracy: float
+    clock: float
+    profile: str
+    closure: str
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A design, the name that its user gave it, and the directory it came from, if it did."""
+
+    name: str
+    design: Design
+    package: Package | None = None
+
+
+def unknown(file: str, key: str, value: object, known: Iterable[str]) -> OptionError:
+    """The error for a word that is none of the known ones."""
+    known = list(known)
+    close = difflib.get_close_matches(str(value), known, n=1)
+    hint = f", did you mean {close[0]}" if close else ""
+    expected = f"one of {', '.join(known)}"
+    return OptionError(file, key, wrong=f"is unknown{hint}", expected=expected, got=shown(value))
+
+
+def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
+    """The robot with the asked accuracy and closure, and how messages call it."""
+    robot = source if isinstance(source, Robot) else load(source)
+    name = robot.name if isinstance(source, Robot) else fspath(source)
+    accuracy, closure = options.get("accuracy"), options.get("closure")
+    if closure is not None and closure not in CLOSURES:
+        raise unknown(name, "closure", closure, CLOSURES)
+    if closure is not None:
+        problem = closure_problem(dataclasses.replace(robot, closure=closure))
+        if problem:
+            wrong = "does not fit the robot"
+            raise OptionError(name, "closure", wrong=wrong, expected=problem, got=closure)
+    limit = robot.accuracy.residual_limit
+    if accuracy is not None and not FINEST_ACCURACY <= accuracy <= limit:
+        raise OptionError(
+            name,
+            "accuracy",
+            wrong="is out of range",
+            expected=f"{FINEST_ACCURACY:g} m to {limit:g} m",
+            got=f"{accuracy:g} m",
+        )
+    return name, robot.with_options(closure=closure, accuracy=accuracy)
+
+
+def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
+    """The design of a robot; its parts are computed when they are asked for."""
+    chosen = {"kernel": "step", "ii": 4, "target": "xc7z020", "profile": "fine", **options}
+    known = {"kernel": KERNELS, "target": targets(), "profile": PROFILES}
+    for key, words in known.items():
+        if chosen[key] not in words:
+            raise unknown(name, key, chosen[key], words)
+    if not 1 <= chosen["ii"] <= LARGEST_II:
+        expected = f"1 to {LARGEST_II} clock cycles"
+        raise OptionError(name, "ii", wrong="is out of range", expected=expected, got=chosen["ii"])
+    clock = chosen.get("clock")
+    if clock is not None and not 0 < clock <= LARGEST_CLOCK_MHZ:
+        expected = f"above 0 and at most {LARGEST_CLOCK_MHZ:g} MHz"
+        raise OptionError(
+            name, "clock", wrong="is out of range", expected=expected, got=f"{clock:g}"
+        )
+    if robot.closure not in HARDWARE_CLOSURES:
+        raise OptionError(
+            name,
+            "closure",
+            wrong=f"{robot.closure} makes no hardware yet",
+            expected="minimum-norm",
+            got=robot.closure,
+        )
+    fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile")}
+    return Design(robot, Options(**fields, clock_mhz=clock))
+
+
+def open_design(source: Source, options: GenerationOptions) -> Opened:
+    """The design of a robot, or of a directory that `generate` wrote."""
+    if not isinstance(source, Robot) and Path(source).is_dir():
+        return _open_directory(Path(source), options)
+    name, robot = open_robot(source, options)
+    return Opened(name, make_design(name, robot, options))
+
+
+def _open_directory(directory: Path, options: GenerationOptions) -> Opened:
+    name, manifest = str(directory), directory / MANIFEST
+    expected = "a directory that generate wrote"
+    if not manifest.is_file():
+        got = "a directory without it"
+        raise InputError(name, MANIFEST, wrong="is missing", expected=expected, got=got)
+    try:
+        package = read_package(directory)
+    except OSError as error:
+        got = error.strerror or type(error).__name__
+        raise InputError(
+            name, MANIFEST, wrong="cannot be read", expected=expected, got=got
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        got = shown(f"{type(error).__name__}: {error}", 160)
+        raise InputError(name, MANIFEST, wrong="is broken", expected=expected, got=got) from None
+    if not package.verilog.is_file():
+        file = package.verilog.name
+        raise InputError(name, file, wrong="is missing", expected=expected, got="no such file")
+    _check_same(name, options, package.design)
+    return Opened(name, package.design, package)
+
+
+def _check_same(name: str, options: GenerationOptions, design: Design) -> None:
+    """A generated directory is what it is: an option may only repeat what it was made with."""
+    made = design.canonical_options
+    for key, value in options.items():
+        own = made["clock_mhz" if key == "clock" else key]
+        if value != own:
+            wrong = "differs from what the directory was generated with"
+            raise OptionError(name, key, wrong=wrong, expected=shown(own), got=shown(value))
+
+
+@contextmanager
+def refusing(name: str) -> Iterator[None]:
+    """Turns what the generator refuses into one error line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(
+            name,
+            "design",
+            wrong="cannot be generated",
+            expected="a robot and options that the number formats can carry",
+            got=shown(str(error), 200),
+        ) from None

@@ -1,0 +1,92 @@
+"""Options of the command line: their types and the ones that many commands share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import click
+
+from kinegate.designs import OptionError
+from solver_ref.errors import shown
+
+_LENGTH = re.compile(r"(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*(nm|um|µm|mm|m)", re.IGNORECASE)
+_UNITS = {
+    "nm": Decimal("1e-9"),
+    "um": Decimal("1e-6"),
+    "µm": Decimal("1e-6"),
+    "mm": Decimal("1e-3"),
+    "m": Decimal(1),
+}
+
+
+class Value(click.ParamType):
+    """A value that `read` makes of a text, or else one error line that says what was expected."""
+
+    def __init__(self, name: str, read: Callable[[str], Any], expected: str) -> None:
+        self.name, self.read, self.expected = name, read, expected
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.read(value)
+        except (ValueError, ArithmeticError):
+            file = str(ctx.params.get("robot") or ctx.command_path)
+            raise OptionError(
+                file,
+                param.opts[0].lstrip("-"),
+                wrong="cannot be read",
+                expected=self.expected,
+                got=shown(value),
+            ) from None
+
+
+def _length(text: str) -> float:
+    match = _LENGTH.fullmatch(text.strip())
+    if not match:
+        raise ValueError(text)
+    return float(Decimal(match[1] + (match[2] or "")) * _UNITS[match[3].lower()])
+
+
+LENGTH = Value("length", _length, "a length with its unit, such as 10um or 0.01mm")
+INTEGER = Value("integer", int, "an integer")
+NUMBER = Value("number", float, "a number")
+
+_GENERATION = (
+    click.option("--kernel", metavar="K", help="lengths, step or forward."),
+    click.option("--ii", type=INTEGER, metavar="N", help="Clock cycles between inputs [4]."),
+    click.option("--target", metavar="T", help="The chip [xc7z020]; see `kinegate list`."),
+    click.option(
+        "--accuracy", type=LENGTH, metavar="LENGTH", help="Such as 10um [the robot's own]."
+    ),
+    click.option("--clock", type=NUMBER, metavar="MHZ", help="[120, on ECP5 100]."),
+    click.option("--profile", metavar="P", help="fine or 18bit [fine]."),
+    click.option(
+        "--closure", metavar="C", help="What closes an under-determined robot [the robot's own]."
+    ),
+)
+
+
+def generation_options(command: Callable) -> Callable:
+    """Adds the options of every command that takes a robot."""
+    for option in reversed(_GENERATION):
+        command = option(command)
+    return command
+
+
+def robot_argument(metavar: str = "ROBOT") -> Callable:
+    """The first argument: read before the options, so that their errors can name it."""
+    return click.argument("robot", metavar=metavar, is_eager=True)
+
+
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """Those options that were written."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+seed_option = click.option("--seed", type=INTEGER, metavar="S", help="Of the random vectors [0].")
+vectors_option = click.option("--vectors", type=INTEGER, metavar="N", help="How many [1000].")

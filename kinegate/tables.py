@@ -1,0 +1,230 @@
+"""Readable tables on stdout."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+WIDTH = 110
+"""Columns where stdout is no terminal."""
+
+
+def console() -> Console:
+    """Stdout as it is now; plain text where it is no terminal."""
+    width = None if sys.stdout.isatty() else WIDTH
+    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+def table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """A table without frames; columns of numbers go to the right."""
+    rows = [[_shown(cell) for cell in row] for row in rows]
+    result = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(header):
+        numbers = all(row[place][:1].isdigit() or row[place] in ("", "-") for row in rows)
+        result.add_column(name, justify="right" if numbers else "left")
+    for row in rows:
+        result.add_row(*(Text(cell) for cell in row))
+    return result
+
+
+def facts(title: str, rows: Mapping[str, object]) -> Table:
+    """Names and values, one pair a line."""
+    result = Table(title=Text(title), title_justify="left", box=None, show_header=False)
+    for name, value in rows.items():
+        result.add_row(Text(name, style="bold"), Text(_shown(value)))
+    return result
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}" if value < 1e6 else f"{value:,.0f}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_shown(entry)}" for name, entry in value.items()) or "-"
+    if isinstance(value, list | tuple):
+        return ", ".join(_shown(entry) for entry in value) or "-"
+    return str(value)
+
+
+def _first_words(text: str, most: int = 45) -> str:
+    """The first sentence, or as much of it as has room."""
+    sentence = text.partition(". ")[0].rstrip(".")
+    return sentence if len(sentence) <= most else f"{sentence[: most - 3]}..."
+
+
+def micro(value: float) -> str:
+    """A length or angle in millionths."""
+    return f"{value * 1e6:.3g}"
+
+
+def errors(largest: Mapping[str, float]) -> str:
+    """The largest errors by their unit."""
+    units = {"m": "um", "rad": "urad"}
+    return (
+        ", ".join(
+            f"{micro(value)} {units[name]}" if name in units else f"{name} {value:.2g}"
+            for name, value in largest.items()
+        )
+        or "-"
+    )
+
+
+def catalogue(known: Mapping[str, Any]) -> None:
+    """`list`."""
+    out = console()
+    robots = [
+        (r["name"], r["motion"], r["cables"], r["closure"], _first_words(r["source"]))
+        for r in known["robots"]
+    ]
+    out.print(table("Robots", ("name", "motion", "cables", "closure", "source"), robots))
+    chips = [
+        (t["name"], t["family"], t["dsp"], t["lut"], t["ff"], t["bram"]) for t in known["targets"]
+    ]
+    out.print(table("Targets", ("name", "family", "dsp", "lut", "ff", "bram"), chips))
+    kernels = [(k["name"], k["what"]) for k in known["kernels"]]
+    out.print(table("Kernels", ("name", "what"), kernels))
+
+
+def check(found: Mapping[str, Any]) -> None:
+    """`check`."""
+    out = console()
+    determined = (
+        "by the lengths" if found["determined"] else f"not by the lengths ({found['closure']})"
+    )
+    conditioning = []
+    for where in ("home", "level", "workspace"):
+        at = found[where]
+        low, high = at["rank"]
+        ranks = str(low) if low == high else f"{low} to {high}"
+        conditioning.append((where, at["poses"], ranks, at["deficient"], *at["condition"]))
+    out.print(
+        facts(
+            f"{found['robot']}: {found['motion']}, {found['cables']} cables",
+            {
+                "unknowns": found["unknowns"],
+                "mobility with all lengths held": found["mobility"],
+                "pose determined": determined,
+                "free at home": "; ".join(found["free_directions"]) or "nothing",
+                "characteristic length": f"{found['characteristic_length']:.4g} m",
+                "lengths": "; ".join(
+                    f"{low:.3f} to {high:.3f} m" for low, high in found["lengths"]
+                ),
+            },
+        )
+    )
+    header = ("poses", "count", "rank", "share below full", "condition: min", "mean", "max")
+    out.print(table("Conditioning of the scaled Jacobian", header, conditioning))
+    if found["cost"]:
+        out.print(cost(found["cost"]))
+    else:
+        out.print(Text(f"No hardware: {found['cost_note']}"), soft_wrap=True)
+    for finding in found["findings"]:
+        out.print(
+            Text(f"{finding['severity']}: {finding['name']}: {finding['text']}"), soft_wrap=True
+        )
+    out.print("can be solved" if found["ok"] else "CANNOT be solved")
+
+
+def cost(planned: Mapping[str, Any]) -> Table:
+    """What the hardware will cost."""
+    ((kind, tolerance),) = planned["stops_at"].items()
+    return facts(
+        f"Cost of {planned['kernel']} on {planned['target']} (profile {planned['profile']})",
+        {
+            "multipliers": f"{planned['dsp']} of {planned['dsp_available']} DSP blocks, "
+            f"{planned['dsp_busy']:.0%} busy ({planned['multiplier_slots']} slots), "
+            f"{planned['lut_multipliers']} more in LUTs",
+            "II": f"{planned['ii']} cycles at {planned['clock_mhz']:g} MHz: "
+            f"{planned['updates_per_s'] / 1e6:.3g} M updates/s",
+            "latency": f"{planned['latency_cycles'] or planned['pipeline_cycles']} cycles"
+            + ("" if planned["latency_cycles"] else " for each pass"),
+            "quantum of poses and lengths": f"{micro(planned['quantum'])} um",
+            "accuracy asked": f"{micro(planned['accuracy'])} um",
+            "a solve stops at": f"a {kind} of {micro(tolerance)} um",
+        },
+    )
+
+
+def generated(made: Mapping[str, Any]) -> None:
+    """`generate`."""
+    out = console()
+    options, multipliers = made["options"], made["multipliers"]
+    out.print(
+        facts(
+            f"{made['name']} in {made['directory']}",
+            {
+                "files": made["files"],
+                "II (clock cycles)": made["ii"],
+                "latency (clock cycles)": made["latency"],
+                "clock asked": f"{made['clock_mhz']:g} MHz on {options['target']}",
+                "multipliers planned": f"{multipliers['dsp']} DSP blocks, "
+                f"{multipliers['dsp_busy']:.0%} busy, {multipliers['lut']} more in LUTs",
+                "largest error against float64": errors(made["max_error"]),
+                "golden vectors": f"{made['vectors']['count']}, seed {made['vectors']['seed']}",
+            },
+        )
+    )
+    for side, ports in made["ports"].items():
+        rows = [(port["name"], port["format"], port["width"]) for port in ports]
+        out.print(table(f"Ports {side}", ("port", "format", "bits"), rows))
+    out.print(f"next: kinegate simulate {made['directory']}", soft_wrap=True)
+    out.print(f"      kinegate synth {made['directory']}", soft_wrap=True)
+    name = made["name"]
+    out.print(
+        f"      cd {made['directory']} && iverilog -g2005 -o sim {name}.v {name}_tb.v && vvp sim",
+        soft_wrap=True,
+    )
+
+
+def simulation(seen: Mapping[str, Any]) -> None:
+    """`simulate`."""
+    rows = {
+        "vectors": f"{seen['vectors']}, seed {seen['seed']}",
+        "mismatches": seen["mismatches"],
+        "latency, measured": seen["latency_cycles"],
+        "latency, model": seen["latency_model"],
+        "II, measured": seen["ii_measured"],
+        "II, model": seen["ii_model"],
+        "transfers off the model's cycles": seen["timing_differs"],
+        "clock cycles": seen["cycles"],
+        "largest error against float64": errors(seen["max_error"]),
+    }
+    if "step_ii" in seen:
+        rows["a step every"] = f"{seen['step_ii']} cycles"
+    if "waves" in seen:
+        rows["waves"] = seen["waves"]
+    out = console()
+    out.print(facts(f"{seen['kernel']} of {seen['robot']} in {seen['simulator']}", rows))
+    out.print("bit-exact and cycle-exact" if seen["passed"] else "FAILED")
+
+
+def synthesis(made: Mapping[str, Any]) -> None:
+    """`synth`."""
+    mean = " (at the mean II of golden vectors)" if made["kernel"] == "forward" else ""
+    fmax = "not routed" if made["fmax_mhz"] is None else f"{made['fmax_mhz']:.1f} MHz"
+    console().print(
+        facts(
+            f"{made['kernel']} on {made['target']}, II {made['ii']}",
+            {
+                "LUT": made["lut"],
+                "FF": made["ff"],
+                "DSP": f"{made['dsp']} (plan {made['dsp_planned']}), {made['dsp_busy']:.0%} busy",
+                "multipliers in LUTs": made["lut_multipliers"],
+                "block RAM": made["bram"],
+                "fits": made["fits"],
+                "clock asked": f"{made['clock_mhz']:g} MHz",
+                "clock reached": fmax,
+                "latency (cycles)": made["latency_cycles"],
+                "throughput": f"{made['throughput_per_s'] / 1e6:.4g} M/s{mean}",
+            },
+        )
+    )

@@ -38,7 +38,8 @@ soak: $(STAMP)
 	$(PY) -m pytest -n 2 -m soak $(PYTEST_ARGS)
 
 bench: $(STAMP)
-	$(VENV)/bin/kinegate bench
+	$(PY) -m bench.iterations
+	$(PY) -m bench.resources
 
 lint: $(STAMP)
 	$(PY) -m ruff format --check .

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 TAIL_LINES = 15
 
@@ -35,13 +38,14 @@ def run_tool(
 ) -> None:
     """Run `command` to its end with standard output and error in the file `log`.
 
-    `env` is added to the environment. Whatever interrupts the wait (Ctrl-C, the timeout) ends the
-    tool with everything it started. Raises `ToolError` on a non-zero exit or after `timeout`
-    seconds, and `ToolMissing` when the program does not exist.
+    `env` is added to the environment. Whatever interrupts the wait (Ctrl-C, SIGTERM, the timeout)
+    ends the tool with everything it started; SIGTERM then becomes `SystemExit`. Raises `ToolError`
+    on a non-zero exit or after `timeout` seconds, and `ToolMissing` when the program does not
+    exist.
     """
     words = [os.fspath(word) for word in command]
     name = name or Path(words[0]).name
-    with log.open("wb") as sink:
+    with log.open("wb") as sink, _terminated_as_exit():
         try:
             child = subprocess.Popen(
                 words,
@@ -64,6 +68,24 @@ def run_tool(
         raise ToolError(name, f"did not finish within {timeout:g} s", log)
     if code:
         raise ToolError(name, f"ended with status {code}", log)
+
+
+@contextmanager
+def _terminated_as_exit() -> Iterator[None]:
+    """Let SIGTERM unwind the stack, where nobody else handles it (only the main thread may ask)."""
+    free = threading.current_thread() is threading.main_thread()
+    if not free or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _exit)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _exit(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:

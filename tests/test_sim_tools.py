@@ -132,7 +132,8 @@ def test_a_missing_program_raises_tool_missing(tmp_path):
         run_tool(["no-such-program"], log=tmp_path / "log")
 
 
-def test_an_interrupt_ends_the_tool_and_its_children(tmp_path):
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, -2), (signal.SIGTERM, 143)])
+def test_an_interrupt_ends_the_tool_and_its_children(tmp_path, number, status):
     script = (
         "import sys; from pathlib import Path; from hdl.toolrun import run_tool\n"
         "run_tool(['sh', '-c', 'sleep 987 & echo $! > child; wait'],"
@@ -150,10 +151,11 @@ def test_an_interrupt_ends_the_tool_and_its_children(tmp_path):
     while not (child.exists() and child.read_text().strip()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    number = int(child.read_text())
-    parent.send_signal(signal.SIGINT)
-    assert "KeyboardInterrupt" in parent.communicate(timeout=20)[1]
-    status = Path(f"/proc/{number}/stat")
-    while status.exists() and status.read_text().split()[2] != "Z":
+    grandchild = int(child.read_text())
+    parent.send_signal(number)
+    printed = parent.communicate(timeout=20)[1]
+    assert parent.returncode == status, printed
+    stat = Path(f"/proc/{grandchild}/stat")
+    while stat.exists() and stat.read_text().split()[2] != "Z":
         assert time.monotonic() < deadline
         time.sleep(0.05)

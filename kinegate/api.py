@@ -6,6 +6,7 @@ take long accept `report`, a `kinegate.progress.Report`. Bad input raises `Input
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -166,6 +167,7 @@ def generate(
     design = make_design(name, opened, options)
     _check_count(name, vectors, seed)
     place = Path(directory)
+    _check_place(place)
     with refusing(name):
         report(1, 3, f"{design.options.kernel} of {opened.name}: equations and schedule")
         _ = design.schedule
@@ -175,14 +177,7 @@ def generate(
     try:
         manifest = write_package(design, place, count=vectors, seed=seed)
     except OSError as error:
-        got = error.strerror or type(error).__name__
-        raise InputError(
-            str(directory),
-            "directory",
-            wrong="cannot be written",
-            expected="a directory that can be made or written to",
-            got=got,
-        ) from None
+        raise _no_place(place, error.strerror or type(error).__name__) from None
     stem = design.name
     files = [f"{stem}.v", f"{stem}_tb.v", f"{stem}_in.hex", f"{stem}_expected.hex"]
     files += ["vectors.npz", "manifest.json"]
@@ -242,3 +237,17 @@ def _check_count(name: str, vectors: int, seed: int) -> None:
         if not low <= value <= high:
             wrong, expected = "is out of range", f"{low} to {high}"
             raise OptionError(name, key, wrong=wrong, expected=expected, got=str(value))
+
+
+def _check_place(place: Path) -> None:
+    """Whether a directory can be made or written to, before the work begins."""
+    there = next(path for path in (place, *place.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise _no_place(place, f"{there}, which is no directory")
+    if not os.access(there, os.W_OK):
+        raise _no_place(place, f"{there}, which is read-only")
+
+
+def _no_place(place: Path, got: str) -> InputError:
+    expected = "a directory that can be made or written to"
+    return InputError(place, "DIR", wrong="cannot be written", expected=expected, got=got)

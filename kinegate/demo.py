@@ -146,7 +146,7 @@ def show(plan: dict[tuple[str, str], Job], seconds: float) -> None:
     out.print(tables.table(f"{ROBOT} in hardware, a step every 4 cycles", header, rows))
     for line in (
         "step: one Levenberg-Marquardt update; forward: whole solves, as many steps as they take.",
-        "wrong: vectors with any bit or cycle unlike the model. Error: fixed point against float64;",
+        "wrong: vectors with a bit or cycle unlike the model. error: fixed point against float64;",
         "for forward, the largest length residual. busy: the multipliers' slots. latency: in clock",
         "cycles. MHz: asked, not routed. M/s: results a second at that clock (forward: the mean).",
         "",

@@ -72,15 +72,13 @@ def usage_line(error: click.UsageError) -> str:
     ctx = error.ctx
     file = str(ctx.params.get("robot") or ctx.command_path) if ctx else "kinegate"
     help_text = f"what {ctx.command_path if ctx else 'kinegate'} --help lists"
+    message = error.message[:1].lower() + error.message[1:].rstrip(".")
     if isinstance(error, click.NoSuchOption):
         close = f", did you mean {error.possibilities[0]}" if error.possibilities else ""
         return line(file, error.option_name, f"is no option{close}", help_text, error.option_name)
-    if isinstance(error, click.MissingParameter):
-        key = error.param.make_metavar(ctx) if error.param else "argument"
+    if isinstance(error, click.MissingParameter) and error.param:
+        key = error.param.metavar or error.param.name
         return line(file, key, "is missing", help_text, "nothing")
     if isinstance(error, click.BadOptionUsage):
-        return line(file, error.option_name, error.message.rstrip("."), help_text, "nothing")
-    if isinstance(error, click.BadParameter) and error.param:
-        key = error.param.opts[-1]
-        return line(file, key, error.message.rstrip("."), help_text, "another")
-    return line(file, "arguments", error.message.rstrip("."), help_text, "others")
+        return line(file, error.option_name, message, help_text, "another use")
+    return line(file, "arguments", message, help_text, "others")

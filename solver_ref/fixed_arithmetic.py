@@ -10,30 +10,30 @@ from solver_ref import graph as g
 from solver_ref.arithmetic import Arithmetic, is_zero
 from solver_ref.fixed import Format, Range
 from solver_ref.profile import Fraction, Profile
-from solver_ref.ranges import node_range, rounded
+from solver_ref.ranges import rounded
+from solver_ref.simplify import Builder
 
 GUARD = 3
 """Extra fraction bits inside a sum that is rounded to floor afterwards."""
 
 
-class Builder:
+class Trace:
     """A graph under construction: equal nodes are shared, constants folded, signs pulled out."""
 
     def __init__(self) -> None:
-        self.nodes: list[g.Node] = []
-        self.ranges: list[Range] = []
-        self._known: dict[g.Node, int] = {}
+        self._builder = Builder()
+
+    @property
+    def nodes(self) -> list[g.Node]:
+        return self._builder.nodes
+
+    @property
+    def ranges(self) -> list[Range]:
+        return self._builder.ranges
 
     def add(self, node: g.Node) -> Fixed:
-        """The value of the node; an equal one that exists already is used again."""
-        if node not in self._known:
-            span = node_range(node, [self.ranges[i] for i in node.operands])
-            if span.lo == span.hi and node.operands:
-                return self.add(g.Constant(span.lo, span.fraction))
-            self._known[node] = len(self.nodes)
-            self.nodes.append(node)
-            self.ranges.append(span)
-        return Fixed(self, self._known[node])
+        """The value of the node; one that exists already is used again."""
+        return Fixed(self, self._builder.add(node))
 
     def constant(self, value: float, fraction: int | None = None) -> Fixed:
         """The nearest code at `fraction`; without one, the value must be exact in 40 bits."""
@@ -77,7 +77,7 @@ class Builder:
 class Fixed:
     """A traced value: an operand of `+`, `-`, `*` that adds nodes to its builder's graph."""
 
-    builder: Builder = field(repr=False, compare=False)
+    builder: Trace = field(repr=False, compare=False)
     index: int
 
     @property
@@ -95,36 +95,19 @@ class Fixed:
         return self.builder.add(operation(self.index, *(o.index for o in operands), **fields))
 
     def __neg__(self) -> Fixed:
-        if isinstance(self.node, g.Negate):
-            return Fixed(self.builder, self.node.a)
-        if isinstance(self.node, g.Subtract):
-            return self.builder.add(g.Subtract(self.node.b, self.node.a))
         return self.apply(g.Negate)
 
     def __add__(self, other: Fixed | float) -> Fixed:
-        if is_zero(other):
-            return self
-        other = self.lift(other)
-        if isinstance(other.node, g.Negate):
-            return self - Fixed(self.builder, other.node.a)
-        if isinstance(self.node, g.Negate):
-            return other - Fixed(self.builder, self.node.a)
-        a, b = sorted((self.index, other.index))
-        return self.builder.add(g.Add(a, b))
+        return self if is_zero(other) else self.apply(g.Add, self.lift(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Fixed | float) -> Fixed:
         if is_zero(other):
             return self
-        other = self.lift(other)
-        if isinstance(other.node, g.Negate):
-            return self + Fixed(self.builder, other.node.a)
-        if self.index == other.index:
-            return self.builder.constant(0.0)
         if isinstance(self.node, g.Negate):
             return -(Fixed(self.builder, self.node.a) + other)
-        return self.apply(g.Subtract, other)
+        return self.apply(g.Subtract, self.lift(other))
 
     def __rsub__(self, other: float) -> Fixed:
         return -self if is_zero(other) else self.lift(other) - self
@@ -138,8 +121,7 @@ class Fixed:
                 return -(Fixed(self.builder, x.node.a) * y)
             if isinstance(x.node, g.Constant):
                 return _times_constant(y, x.node)
-        a, b = sorted((self.index, other.index))
-        return self.builder.add(g.Multiply(a, b))
+        return self.builder.add(g.Multiply(*sorted((self.index, other.index))))
 
     __rmul__ = __mul__
 
@@ -193,7 +175,7 @@ class FixedArithmetic(Arithmetic):
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
-        self.builder = Builder()
+        self.builder = Trace()
         self.flags: dict[str, list[Fixed]] = {}
 
     def input(self, name: str, fmt: Format) -> Fixed:

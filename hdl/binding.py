@@ -20,6 +20,10 @@ Way = tuple[int, tuple[int, ...], tuple[Drive, ...], tuple[int, ...]]
 """Bits of new multiplexer inputs, nodes on the ports, what drives them, their widths."""
 
 
+BITS_PER_CYCLE = 1
+"""So many multiplexer inputs are worth a unit whose nodes are one cycle closer together."""
+
+
 @dataclass(frozen=True)
 class Unit:
     """A shared unit: the nodes it computes and, for each, the nodes on its ports in order.
@@ -38,6 +42,15 @@ class _Load:
     ports: list[tuple[int, ...]] = field(default_factory=list)
     drives: tuple[set[Drive], set[Drive]] = field(default_factory=lambda: (set(), set()))
     widths: list[int] = field(default_factory=lambda: [0, 0])
+    places: list[tuple[float, float]] = field(default_factory=list)
+
+    def distance(self, place: tuple[float, float]) -> float:
+        """How far the unit's nodes are on average, in cycles."""
+        if not self.places:
+            return 0.0
+        return sum(abs(x - y) for p in self.places for x, y in zip(p, place, strict=True)) / len(
+            self.places
+        )
 
 
 def bind(
@@ -55,11 +68,15 @@ def bind(
     for node in nodes:
         phases[starts[node] % ii].append(node)
     loads = [_Load() for _ in range(count)]
+    scale = starts[network.sink] / network.sink
     for _, group in sorted(phases.items(), key=lambda item: (-len(item[1]), item[0])):
         choices = [[_best_way(network, starts, lines, i, u, shape) for u in loads] for i in group]
-        costs = np.array([[choice[0] for choice in row] for row in choices])
+        places = [(starts[i], i * scale) for i in group]
+        far = np.array([[load.distance(place) for load in loads] for place in places])
+        costs = np.array([[choice[0] for choice in row] for row in choices]) + BITS_PER_CYCLE * far
         for row, chosen in zip(*linear_sum_assignment(costs), strict=True):
             _put(loads[chosen], group[row], choices[row][chosen])
+            loads[chosen].places.append(places[row])
     return [Unit("dsp", tuple(load.nodes), tuple(load.ports)) for load in loads if load.nodes]
 
 

@@ -18,11 +18,14 @@ _ONE_CYCLE: tuple[type[g.Node], ...] = (
 _TWO_CYCLES: tuple[type[g.Node], ...] = (g.LeadingZeros, g.ShiftLeft, g.ShiftRight)
 UNIT: dict[type[g.Node], int] = dict.fromkeys(_ONE_CYCLE, 1) | dict.fromkeys(_TWO_CYCLES, 2)
 
+# A block RAM of an ECP5 takes most of a cycle to answer: its word is registered once more.
+_ECP5 = UNIT | {g.Table: 2}
+
 TABLES: dict[str, dict[type[g.Node], int]] = {
     "unit": UNIT,
     "xc7": UNIT,
-    "ecp5": UNIT,
-    "ice40": UNIT,
+    "ecp5": _ECP5,
+    "ice40": _ECP5,
 }
 
 

@@ -23,16 +23,27 @@ class Line:
     ready: the first cycle in which the result stands. passing: it stands for one cycle only, and
     stage 0 is a register that catches it; else stage 0 is the operation's own register. kept: for
     each stage that is read (`DIRECT`: the passing result itself) the bits [low, high) that it and
-    later stages must have.
+    later stages must have. lasting: where stage 0 needs no enable, as what feeds it stands as long
+    as it is read, the last cycle in which it stands.
     """
 
     ready: int
     ii: int
     passing: bool
     kept: dict[int, tuple[int, int]]
+    lasting: int | None = None
 
     def stage(self, cycle: int) -> int:
         return stage(cycle - self.ready, self.ii, self.passing)
+
+    def stands(self, cycle: int) -> int:
+        """The last cycle in which the stage that is read in a cycle still has the value."""
+        at = self.stage(cycle)
+        if at == DIRECT:
+            return self.ready
+        if at == 0 and self.lasting is not None:
+            return self.lasting
+        return self.ready + self.passing + (at + 1) * self.ii - 1
 
     @property
     def depth(self) -> int:
@@ -66,7 +77,21 @@ def lines(
                     i = piece.source
                     at = stage(starts[user] - ready[i], ii, i in passing)
                     reads[i][at] += (piece.low, piece.high)
-    return {i: Line(ready[i], ii, i in passing, _kept(reads[i])) for i in network.operations}
+    result: dict[int, Line] = {}
+    for i in network.operations:
+        last = max(starts[user] for user in network.users[i])
+        operands = [(result[o], starts[i]) for o in network.operands[i]]
+        if i in passing:
+            feeding = ready[i]
+        elif network.latency[i] == 1:
+            # The port of an input stands in cycle 0 only.
+            feeding = min((line.stands(cycle) for line, cycle in operands), default=starts[i])
+        else:
+            feeding = starts[i] + ii  # registers inside, which are written once
+        kept = _kept(reads[i])
+        lasting = feeding + 1 if max(kept) <= 0 and last <= feeding + 1 else None
+        result[i] = Line(ready[i], ii, i in passing, kept, lasting)
+    return result
 
 
 def _kept(reads: dict[int, list[int]]) -> dict[int, tuple[int, int]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import reduce, singledispatch
+from operator import or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
@@ -147,13 +148,17 @@ def _(node: g.Outside, context: Context, a: Value) -> Value:
     return _flag(under | over)
 
 
+def _is_word(lo: int, hi: int) -> bool:
+    """Whether lo..hi are the codes of a whole two's complement word of at least 2 bits."""
+    return hi > 0 and hi & (hi + 1) == 0 and lo == -hi - 1
+
+
 def _beyond(a: Value, lo: int, hi: int) -> tuple[Value, Value]:
-    """(a < lo, a > hi). Bounds of a whole two's complement word need no comparison."""
-    width = hi.bit_length() + 1
-    if hi == (1 << (width - 1)) - 1 and lo == -hi - 1:
-        top, sign = a[min(width - 1, len(a) - 1) :], a[-1]
+    """(a < lo, a > hi). A whole word needs no comparison."""
+    if _is_word(lo, hi):
+        top, sign = a[min(hi.bit_length(), len(a) - 1) :], a[-1]
         return sign & ~top.all(), ~sign & top.any()
-    width = max(len(a), width, (~lo).bit_length() + 1, lo.bit_length() + 1)
+    width = max(len(a), hi.bit_length() + 1, (~lo).bit_length() + 1, lo.bit_length() + 1)
     a = extend(a, width)
     return a < constant(lo, width), a > constant(hi, width)
 
@@ -166,6 +171,13 @@ def _(node: g.Narrow, context: Context, a: Value) -> Value:
         up = half & (kept[0] | a[: drop - 1].any()) if drop > 1 else half & kept[0]
         return kept + _flag(up)
     a = _top(a, drop)
+    if _is_word(node.lo, node.hi):
+        # Out of range, all lower bits are the opposite of the sign.
+        width = node.hi.bit_length()
+        top, sign = a[min(width, len(a) - 1) :], a[-1]
+        inside = top.all() == top.any()
+        low = Mux(inside, extend(a, width).as_unsigned(), (~sign).replicate(width))
+        return Cat(low, sign).as_signed()
     width = max(context.result.width, len(a))
     under, over = _beyond(a, node.lo, node.hi)
     lo, hi = (constant(code, width) for code in (node.lo, node.hi))
@@ -174,24 +186,23 @@ def _(node: g.Narrow, context: Context, a: Value) -> Value:
 
 @result.register
 def _(node: g.LeadingZeros, context: Context, a: Value) -> Value:
-    """First, zeros within each group of 8 bits; then the highest group that has a one."""
-    a = extend(a, max(len(a), node.width))
-    groups = [a[low : min(low + 8, node.width)] for low in range(0, node.width, 8)]
-    width = node.width.bit_length()
+    """First, zeros within each group of 8 bits from the top; then the highest group with a one."""
+    a, width = extend(a, max(len(a), node.width)), node.width.bit_length()
+    groups = [a[max(top - 8, 0) : top] for top in range(node.width, 0, -8)]
     found = [context.register(group.any()) for group in groups]
     zeros = [context.register(_zeros(group)) for group in groups]
     count: Value = Const(node.width, width)
-    for low, any_one, inside in zip(range(0, node.width, 8), found, zeros, strict=True):
-        above = max(node.width - low - 8, 0)
-        count = Mux(any_one, (inside + above)[:width], count)
+    for number in reversed(range(len(groups))):
+        inside = Cat(zeros[number], Const(number, width))[:width]
+        count = Mux(found[number], inside, count)
     return Cat(count, Const(0, 1)).as_signed()
 
 
 def _zeros(group: Value) -> Value:
-    """Zeros above the first one of a few bits, 0 where there is none."""
-    count: Value = Const(0, 4)
+    """Zeros above the first one of up to 8 bits; anything where there is none."""
+    count: Value = Const(0, 3)
     for bit in range(len(group)):
-        count = Mux(group[bit], Const(len(group) - 1 - bit, 4), count)
+        count = Mux(group[bit], Const(len(group) - 1 - bit, 3), count)
     return count
 
 
@@ -244,3 +255,8 @@ def multiplexer(select: list[Value], choices: list[Value]) -> Value:
         choices = [Mux(bit, pair[-1], pair[0]) if len(pair) > 1 else pair[0] for pair in pairs]
     return choices[0]
 
+
+def one_hot_multiplexer(select: list[Value], choices: list[Value]) -> Value:
+    """The choice whose select bit is high."""
+    gated = [c & s.replicate(len(c)) for s, c in zip(select, choices, strict=True)]
+    return reduce(or_, gated)

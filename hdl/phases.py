@@ -6,11 +6,13 @@ Each copy is a ring of its own registers, so that synthesis does not merge the c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 
 ENABLE_LOAD = 256
-SELECT_LOAD = 24
+SELECT_LOAD = 4
 
 
 class Phases:
@@ -41,9 +43,9 @@ class Phases:
             rings.append(self._ring(f"{use}_phase_{number}"))
         return rings[number][phase]
 
-    def keep(self, register: Signal, value: Value, phase: int) -> None:
-        """Write the register at the end of a phase, once every II cycles."""
-        if self.ii == 1:
+    def keep(self, register: Signal, value: Value, phase: int | None) -> None:
+        """Write the register at the end of a phase, once every II cycles; without one, always."""
+        if self.ii == 1 or phase is None:
             self._m.d.sync += register.eq(value)
             return
         enable = self._loaded("enable", phase, len(register), ENABLE_LOAD)
@@ -56,11 +58,10 @@ class Phases:
     def pattern(self, name: str, ones: Mapping[int, int]) -> Value:
         """A register bit that is `ones[p]` in phase p (whatever in phases that are not named)."""
         high = sorted(phase for phase, one in ones.items() if one)
+        if len(high) == 1:
+            return self._loaded("select", high[0], 1, SELECT_LOAD)
         before = [(phase - 1) % self.ii for phase in high]
         bits = [self._loaded("select", phase, 1, SELECT_LOAD) for phase in before]
         register = Signal(name=name, reset_less=True)
-        total: Value = Const(0, 1)
-        for bit in bits:
-            total = total | bit
-        self._m.d.sync += register.eq(total)
+        self._m.d.sync += register.eq(reduce(or_, bits, Const(0, 1)))
         return register

@@ -23,6 +23,9 @@ from hdl.verify import verify
 from hdl.wires import Fixed, Word
 from solver_ref import graph as g
 
+SMALL_LUTS = ("ecp5", "ice40")
+"""Families whose LUTs have four inputs."""
+
 
 class Pipeline(wiring.Component):
     """The hardware of a graph.
@@ -85,8 +88,9 @@ class _Emission:
             words=self.network.words,
             lines=self.lines,
             start=self.schedule.start,
-            latency=pipeline.target.multiplier_latency,
+            latency=self.network.latency,
             nodes=self.graph.nodes,
+            one_hot=pipeline.target.family in SMALL_LUTS,
             behavioural=behavioural,
         )
 
@@ -115,19 +119,20 @@ class _Emission:
         """What an operation's last register takes, at least as wide as that register."""
         node, spans = self.graph.nodes[position], self.graph.ranges
         start = self.schedule.start[position]
-        if isinstance(node, g.Table):
-            unit = Unit("table", (position,), (node.operands,))
-            return self.units.table(f"table_{position}", unit, self.read)
-        if isinstance(node, g.Input):
-            operands = [getattr(self.pipeline, f"i_{node.name}")]
-        else:
-            operands = [self.read(self.network.words[i], start) for i in node.operands]
 
         def register(value: Value) -> Value:
             inner = Signal(value.shape(), name=f"inner_{position}", reset_less=True)
             self.phases.keep(inner, value, start % self.schedule.ii)
             return inner
 
+        if isinstance(node, g.Table):
+            unit = Unit("table", (position,), (node.operands,))
+            word = self.units.table(f"table_{position}", unit, self.read)
+            return word if self.network.latency[position] == 1 else register(word)
+        if isinstance(node, g.Input):
+            operands = [getattr(self.pipeline, f"i_{node.name}")]
+        else:
+            operands = [self.read(self.network.words[i], start) for i in node.operands]
         context = Context(tuple(spans[i] for i in node.operands), spans[position], register)
         return extend(result(node, context, *operands), spans[position].width)
 

@@ -114,7 +114,7 @@ def _placed(
     def urgency(i: int) -> tuple[int, int, int]:
         return rank(windows, i), windows.early[i], i
 
-    used: Counter[tuple[Hashable, int]] = Counter()
+    slots = _Slots(ii, units)
     queue = [urgency(i) for i in pools]
     heapq.heapify(queue)
     starts: Starts = {}
@@ -128,29 +128,47 @@ def _placed(
             continue
         early, late = windows.early[i], windows.late[i]
         aim = early if wanted is None else min(max(wanted[i], early), late)
-        pool = pools[i]
-
-        def free(cycle: int, pool: Hashable = pool) -> bool:
-            return used[pool, cycle % ii] < units[pool]
-
-        choice = _nearest(aim, early, late, ii, free)
+        choice = slots.nearest(pools[i], aim, early, late)
         if choice is None:
             raise DoesNotFit(i)
         starts[i] = choice
-        used[pool, choice % ii] += 1
+        slots.take(pools[i], choice)
         for j in windows.fix(i, choice):
             if j in pools and j not in starts:
                 heapq.heappush(queue, urgency(j))
     return starts
 
 
-def _nearest(aim: int, first: int, last: int, ii: int, free: Callable[[int], bool]) -> int | None:
-    """The free cycle in first..last next to `aim`, the earlier of two."""
-    for distance in range(min(2 * ii, last - first) + 1):
-        for cycle in (aim - distance, aim + distance):
-            if first <= cycle <= last and free(cycle):
-                return cycle
-    return None
+class _Slots:
+    """Which slots of which pool are taken, by phase and, for locality, by cycle."""
+
+    def __init__(self, ii: int, units: Mapping[Hashable, int]) -> None:
+        self.ii, self.units = ii, units
+        self._phases: Counter[tuple[Hashable, int]] = Counter()
+        self._cycles: Counter[tuple[Hashable, int]] = Counter()
+
+    def take(self, pool: Hashable, cycle: int) -> None:
+        self._phases[pool, cycle % self.ii] += 1
+        self._cycles[pool, cycle] += 1
+
+    def nearest(self, pool: Hashable, aim: int, first: int, last: int) -> int | None:
+        """A free cycle in first..last near `aim`.
+
+        Of those within II the one that evens out the phases just there: then operations of one
+        time fill the slots of few units, which lie close together on the chip.
+        """
+        low, high = max(first, aim - self.ii), min(last, aim + self.ii)
+        near = [c for c in range(low, high + 1) if self._free(pool, c)]
+        if near:
+            return min(near, key=lambda c: (self._crowd(pool, c) + abs(c - aim) / 4, c))
+        return next((c for c in range(first, last + 1) if self._free(pool, c)), None)
+
+    def _free(self, pool: Hashable, cycle: int) -> bool:
+        return self._phases[pool, cycle % self.ii] < self.units[pool]
+
+    def _crowd(self, pool: Hashable, cycle: int) -> int:
+        """How many others have the same phase at about the same time."""
+        return sum(self._cycles[pool, cycle + turn * self.ii] for turn in (-2, -1, 0, 1, 2))
 
 
 def shortest_waits(network: Network, length: int, fixed: Mapping[int, int]) -> Starts:

@@ -41,7 +41,8 @@ class Storage:
             return
         low, high = line.kept[taps[0]]
         value, last = Signal(high - low, name=name, reset_less=True), 0
-        self._phases.keep(value, result[low:high], line.phase)
+        phase = line.phase if line.lasting is None else None
+        self._phases.keep(value, result[low:high], phase)
         self._stages[node, 0] = value, low
         for tap in taps:
             if tap == 0:

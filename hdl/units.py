@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from amaranth.hdl import ClockSignal, Instance, Module, Signal, Value, signed
 from amaranth.lib.memory import Memory
@@ -10,7 +10,7 @@ from amaranth.lib.memory import Memory
 from hdl.binding import Unit, drive
 from hdl.lifetimes import Line
 from hdl.multiplier import LUT_MODULE, MODULE
-from hdl.operators import extend, multiplexer
+from hdl.operators import extend, multiplexer, one_hot_multiplexer
 from hdl.phases import Phases
 from hdl.wires import Word
 from solver_ref import graph as g
@@ -23,7 +23,8 @@ class UnitEmitter:
     """Writes units into a module.
 
     *Parameters*: read, a word's bits in a cycle; lines, for what two slots have in common;
-    start, by node; behavioural, multipliers as plain registers instead of instances.
+    start, by node; one_hot, multiplexers of gates and one select bit for each input, which suits
+    LUTs of four inputs; behavioural, multipliers as plain registers instead of instances.
     """
 
     def __init__(
@@ -34,12 +35,13 @@ class UnitEmitter:
         words: tuple[Word, ...],
         lines: dict[int, Line],
         start: tuple[int | None, ...],
-        latency: int,
+        latency: Mapping[int, int],
         nodes: tuple[g.Node, ...],
+        one_hot: bool,
         behavioural: bool,
     ) -> None:
         self._m, self._phases, self._words, self._lines = m, phases, words, lines
-        self._nodes = nodes
+        self._nodes, self._one_hot = nodes, one_hot
         self._start, self._latency, self._behavioural = start, latency, behavioural
 
     def output(self, name: str, unit: Unit) -> Signal:
@@ -51,18 +53,22 @@ class UnitEmitter:
 
     def connect(self, name: str, unit: Unit, output: Signal, read: Read) -> None:
         """The unit in front of its output register."""
+        latency = self._latency[unit.nodes[0]]
         if unit.kind == "table":
-            self._m.d.sync += output.eq(self.table(name, unit, read))
+            word = self.table(name, unit, read)
+            for _ in range(latency - 1):
+                word = self._registered(name, word)
+            self._m.d.sync += output.eq(word)
             return
         a, b = (self._port(f"{name}_{'ab'[port]}", unit, port, read) for port in range(2))
         if self._behavioural:
-            self._inline(name, a, b, output)
+            self._inline(name, a, b, output, latency)
             return
         self._m.submodules[name] = Instance(
             LUT_MODULE if unit.kind == "lut" else MODULE,
             p_AW=len(a),
             p_BW=len(b),
-            p_LATENCY=self._latency,
+            p_LATENCY=latency,
             i_clk=ClockSignal(),
             i_a=a,
             i_b=b,
@@ -76,18 +82,19 @@ class UnitEmitter:
         codes = self._nodes[unit.nodes[0]].codes
         return Range(min(codes), max(codes), 0).width
 
-    def _inline(self, name: str, a: Value, b: Value, product: Signal) -> None:
-        first = [Signal(signed(len(x)), name=f"{name}_r", reset_less=True) for x in (a, b)]
-        self._m.d.sync += [r.eq(x) for r, x in zip(first, (a, b), strict=True)]
-        value: Value = first[0] * first[1]
-        for _ in range(self._latency - 2):
-            stage = Signal(signed(len(product)), name=f"{name}_m", reset_less=True)
-            self._m.d.sync += stage.eq(value)
-            value = stage
+    def _inline(self, name: str, a: Value, b: Value, product: Signal, latency: int) -> None:
+        value: Value = self._registered(name, a) * self._registered(name, b)
+        for _ in range(latency - 2):
+            value = self._registered(name, value)
         self._m.d.sync += product.eq(value)
 
+    def _registered(self, name: str, value: Value) -> Signal:
+        register = Signal(value.shape(), name=f"{name}_r", reset_less=True)
+        self._m.d.sync += register.eq(value)
+        return register
+
     def table(self, name: str, unit: Unit, read: Read) -> Value:
-        """What the table holds at the unit's address of this cycle, not yet registered."""
+        """What the table holds at the unit's address in this cycle, not yet registered."""
         codes = self._nodes[unit.nodes[0]].codes
         address = self._port(f"{name}_at", unit, 0, read)
         index = max(1, (len(codes) - 1).bit_length())
@@ -111,12 +118,18 @@ class UnitEmitter:
             slots[cycle % self._phases.ii] = choices[key]
         width = max(map(len, values))
         values = [extend(value, width) for value in values]
-        select = [
-            self._phases.pattern(f"{name}_{bit}", {p: n >> bit & 1 for p, n in slots.items()})
-            for bit in range((len(values) - 1).bit_length())
-        ]
-        if not select:
+        if len(values) == 1:
             return values[0]
+        count, one_hot = len(values), self._one_hot and len(values) > 2
+        bits = count if one_hot else (count - 1).bit_length()
+        select = [
+            self._phases.pattern(
+                f"{name}_{bit}",
+                {p: n == bit if one_hot else n >> bit & 1 for p, n in slots.items()},
+            )
+            for bit in range(bits)
+        ]
         chosen = Signal(signed(width), name=name)
-        self._m.d.comb += chosen.eq(multiplexer(select, [v.as_unsigned() for v in values]))
+        choose = one_hot_multiplexer if one_hot else multiplexer
+        self._m.d.comb += chosen.eq(choose(select, [v.as_unsigned() for v in values]))
         return chosen

@@ -1,6 +1,7 @@
 """Schedules: few units, all busy; and a check that refuses what could not work."""
 
 import dataclasses
+import itertools
 
 import pytest
 from amaranth.hdl import Fragment
@@ -8,8 +9,8 @@ from random_graphs import random_graph
 
 from hdl import pipeline as pipeline_module
 from hdl import schedule as schedule_module
-from hdl.binding import Unit
-from hdl.lifetimes import DIRECT, stage
+from hdl.binding import Unit, bind
+from hdl.lifetimes import DIRECT, lines, stage
 from hdl.network import Network
 from hdl.pipeline import Pipeline
 from hdl.schedule import Schedule, schedule
@@ -101,9 +102,28 @@ def test_equal_operands_meet_on_one_unit():
     ports = [g.Input(f"x{k}", Format(True, 12, 0)) for k in range(6)]
     multiplies = [g.Multiply(i, 2 + j) for j in range(4) for i in range(2)]
     outputs = tuple(g.Output(f"y{k}", 6 + k) for k in range(8))
-    plan = schedule(g.Graph("shared", (*ports, *multiplies), outputs), 4, UNIT)
-    for unit in plan.units:
+    network = Network(g.Graph("shared", (*ports, *multiplies), outputs), UNIT)
+    starts = dict.fromkeys(range(6), 0) | {6 + k: 1 + k // 2 for k in range(8)} | {14: 9}
+    kept = lines(network, starts, 4, frozenset(range(6, 14)))
+    units = bind(network, starts, kept, range(6, 14), ii=4, count=2, shape=(18, 18))
+    for unit in units:
         assert min(len(set(port)) for port in zip(*unit.ports, strict=True)) == 1
+
+
+def test_products_of_one_time_meet_on_one_unit():
+    """Two bursts of six products, far apart: at II 3, each burst fills two units."""
+    nodes: list[g.Node] = [g.Input(f"x{k}", Format(True, 9, 0)) for k in range(4)]
+    late, outputs = [0, 1, 2, 3], []
+    for _ in range(20):
+        late = [nodes.append(g.Negate(x)) or len(nodes) - 1 for x in late]
+    for burst in (range(4), late):
+        for a, b in itertools.combinations(burst, 2):
+            nodes.append(g.Multiply(a, b))
+            outputs.append(g.Output(f"y{len(nodes)}", len(nodes) - 1))
+    plan = schedule(g.Graph("bursts", tuple(nodes), tuple(outputs)), 3, UNIT)
+    for unit in plan.units:
+        times = [plan.start[node] for node in unit.nodes]
+        assert max(times) - min(times) < 6
 
 
 def test_the_same_graph_gives_the_same_schedule():

@@ -16,7 +16,7 @@ from kinegate.designs import Opened, OptionError, refusing, unknown
 from kinegate.progress import Report
 from sim.amaranth_bench import simulate_amaranth
 from sim.batch import build_directory
-from sim.bench import Simulation, cache_directory, simulate
+from sim.bench import Simulation, cache_directory, simulate, spread
 from sim.tools import SIMULATORS, available
 from sim.vectors import Vectors, golden_vectors
 
@@ -118,16 +118,7 @@ def model_cycles(design: Design, vectors: Vectors) -> tuple[Any, Any]:
     """Latency and II as the model has them: integers, or min, mean and max for `forward`."""
     if vectors.timing is None:
         return design.latency, design.options.ii
-    summary = vectors.timing.summary()
-    three = [
-        {
-            key: summary[f"{name}_{key}"]
-            for key in ("min", "mean", "max")
-            if f"{name}_{key}" in summary
-        }
-        for name in ("latency", "ii")
-    ]
-    return three[0], three[1]
+    return spread(vectors.timing.latency), spread(vectors.timing.ii)
 
 
 def _one(three: Mapping[str, float]) -> Any:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-WIDTH = 110
+WIDTH = 120
 """Columns where stdout is no terminal."""
 
 

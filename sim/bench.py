@@ -87,8 +87,8 @@ def measured(
     return Simulation(
         result=result,
         mismatches=result.mismatches + max(result.vectors - result.received, 0),
-        latency=_three(latency),
-        ii=_three(gaps),
+        latency=spread(latency),
+        ii=spread(gaps),
         timing_differs=differs,
         max_error=largest_errors(design, vectors),
     )
@@ -172,7 +172,8 @@ def _bench_files(
     return bench, arguments
 
 
-def _three(values: np.ndarray) -> dict[str, float]:
+def spread(values: np.ndarray) -> dict[str, float]:
+    """Their `min`, `mean` and `max`; empty without any."""
     if not values.size:
         return {}
     return {"min": int(values.min()), "mean": float(values.mean()), "max": int(values.max())}

@@ -2,8 +2,8 @@
 
 Every node's value is an integer code with a binary point (`solver_ref.fixed.Range`). Sums and
 products grow exactly; only `Narrow` loses bits, and it names how. Operands are positions of earlier
-nodes. To add an operation: a class here, its rule in `ranges.py` and `interpreter.py`, its hardware in
-`hdl/operators.py`, its cycles in `hdl/delay.py`, and one line in `tests/test_hdl_operators.py`.
+nodes. To add an operation: a class here, its rule in `ranges.py` and `interpreter.py`, its hardware
+in `hdl/operators.py`, its cycles in `hdl/delay.py`, one line in `tests/test_hdl_operators.py`.
 """
 
 from __future__ import annotations

@@ -11,21 +11,23 @@ from solver_ref import graph as g
 # Wires in every family. `Narrow` joins them where it neither rounds up nor saturates.
 WIRES: tuple[type[g.Node], ...] = (g.Constant, g.Scale, g.Join)
 
-_ONE_CYCLE: tuple[type[g.Node], ...] = (
-    *(g.Input, g.Add, g.Subtract, g.Negate, g.Absolute, g.Maximum, g.Minimum, g.Less, g.Outside),
-    *(g.And, g.Or, g.Not, g.Select, g.Narrow, g.Table),
+_ONE_CYCLE = (
+    *("Input", "Add", "Subtract", "Negate", "Absolute", "Maximum", "Minimum", "Less", "Outside"),
+    *("And", "Or", "Not", "Select", "Narrow", "Clamp", "Table"),
 )
-_TWO_CYCLES: tuple[type[g.Node], ...] = (g.LeadingZeros, g.ShiftLeft, g.ShiftRight)
-UNIT: dict[type[g.Node], int] = dict.fromkeys(_ONE_CYCLE, 1) | dict.fromkeys(_TWO_CYCLES, 2)
+_TWO_CYCLES = ("LeadingZeros", "ShiftLeft", "ShiftRight")
+UNIT: dict[str, int] = dict.fromkeys(_ONE_CYCLE, 1) | dict.fromkeys(_TWO_CYCLES, 2)
+"""Cycles by kind of operation (see `kind`); `Multiply` is what comes before the multiplier."""
 
-# A block RAM of an ECP5 takes most of a cycle to answer: its word is registered once more.
-_ECP5 = UNIT | {g.Table: 2}
+# LUTs of four inputs, wires that are slow beside them, and memories that take most of a cycle to
+# answer: comparisons, the operands of shared multipliers and table words are registered once more.
+_SLOW = UNIT | {"Table": 2, "Clamp": 2, "Multiply": 1}
 
-TABLES: dict[str, dict[type[g.Node], int]] = {
-    "unit": UNIT,
-    "xc7": UNIT,
-    "ecp5": _ECP5,
-    "ice40": _ECP5,
+TABLES: dict[str, dict[str, int]] = {
+    "unit": UNIT | {"Multiply": 0},
+    "xc7": UNIT | {"Multiply": 0},
+    "ecp5": _SLOW,
+    "ice40": _SLOW,
 }
 
 
@@ -36,6 +38,18 @@ def is_wire(node: g.Node) -> bool:
     return isinstance(node, WIRES)
 
 
+def kind(node: g.Node) -> str:
+    """The key of the delay tables: the operation, or `Clamp` where it compares with two bounds."""
+    if isinstance(node, g.Narrow) and node.overflow == "saturate":
+        return "Narrow" if is_word(node.lo, node.hi) else "Clamp"
+    return type(node).__name__
+
+
+def is_word(lo: int, hi: int) -> bool:
+    """Whether lo..hi are the codes of a whole two's complement word of at least 2 bits."""
+    return hi > 0 and hi & (hi + 1) == 0 and lo == -hi - 1
+
+
 def latency(node: g.Node, family: str, multiplier_latency: int) -> int:
     """Clock edges from the operands to the registered result; 0 for wires.
 
@@ -43,10 +57,9 @@ def latency(node: g.Node, family: str, multiplier_latency: int) -> int:
     """
     if is_wire(node):
         return 0
-    if isinstance(node, g.Multiply):
-        return multiplier_latency
     if isinstance(node, g.Narrow) and node.rounding == "half_even" and node.overflow != "proven":
         raise ValueError(f"rounding and overflow are separate operations in hardware: {node}")
     if family not in TABLES:
         raise ValueError(f"no delay table for family {family!r}; known are {', '.join(TABLES)}")
-    return TABLES[family][type(node)]
+    cycles = TABLES[family][kind(node)]
+    return cycles + multiplier_latency if isinstance(node, g.Multiply) else cycles

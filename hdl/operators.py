@@ -13,16 +13,20 @@ from operator import or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
+from hdl.delay import is_word
 from solver_ref import graph as g
 from solver_ref.fixed import Range
 
 
 @dataclass(frozen=True)
 class Context:
-    """spans: of the operands; result: of the node; register: one clock later, inside the node."""
+    """spans: of the operands; result: of the node; cycles: to its registered result; register: one
+    clock later, inside the node.
+    """
 
     spans: tuple[Range, ...]
     result: Range
+    cycles: int
     register: Callable[[Value], Value]
 
 
@@ -148,14 +152,9 @@ def _(node: g.Outside, context: Context, a: Value) -> Value:
     return _flag(under | over)
 
 
-def _is_word(lo: int, hi: int) -> bool:
-    """Whether lo..hi are the codes of a whole two's complement word of at least 2 bits."""
-    return hi > 0 and hi & (hi + 1) == 0 and lo == -hi - 1
-
-
 def _beyond(a: Value, lo: int, hi: int) -> tuple[Value, Value]:
     """(a < lo, a > hi). A whole word needs no comparison."""
-    if _is_word(lo, hi):
+    if is_word(lo, hi):
         top, sign = a[min(hi.bit_length(), len(a) - 1) :], a[-1]
         return sign & ~top.all(), ~sign & top.any()
     width = max(len(a), hi.bit_length() + 1, (~lo).bit_length() + 1, lo.bit_length() + 1)
@@ -171,7 +170,7 @@ def _(node: g.Narrow, context: Context, a: Value) -> Value:
         up = half & (kept[0] | a[: drop - 1].any()) if drop > 1 else half & kept[0]
         return kept + _flag(up)
     a = _top(a, drop)
-    if _is_word(node.lo, node.hi):
+    if is_word(node.lo, node.hi):
         # Out of range, all lower bits are the opposite of the sign.
         width = node.hi.bit_length()
         top, sign = a[min(width, len(a) - 1) :], a[-1]
@@ -180,6 +179,8 @@ def _(node: g.Narrow, context: Context, a: Value) -> Value:
         return Cat(low, sign).as_signed()
     width = max(context.result.width, len(a))
     under, over = _beyond(a, node.lo, node.hi)
+    if context.cycles == 2:
+        under, over, a = (context.register(value) for value in (under, over, a))
     lo, hi = (constant(code, width) for code in (node.lo, node.hi))
     return Mux(under, lo, Mux(over, hi, extend(a, width)))
 

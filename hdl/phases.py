@@ -11,7 +11,7 @@ from operator import or_
 
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 
-ENABLE_LOAD = 256
+ENABLE_LOAD = 96
 SELECT_LOAD = 4
 
 

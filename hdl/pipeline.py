@@ -89,6 +89,7 @@ class _Emission:
             lines=self.lines,
             start=self.schedule.start,
             latency=self.network.latency,
+            multiplier_latency=pipeline.target.multiplier_latency,
             nodes=self.graph.nodes,
             one_hot=pipeline.target.family in SMALL_LUTS,
             behavioural=behavioural,
@@ -133,7 +134,9 @@ class _Emission:
             operands = [getattr(self.pipeline, f"i_{node.name}")]
         else:
             operands = [self.read(self.network.words[i], start) for i in node.operands]
-        context = Context(tuple(spans[i] for i in node.operands), spans[position], register)
+        cycles = self.network.latency[position]
+        operand_spans = tuple(spans[i] for i in node.operands)
+        context = Context(operand_spans, spans[position], cycles, register)
         return extend(result(node, context, *operands), spans[position].width)
 
     def _control(self) -> None:

@@ -36,12 +36,14 @@ class UnitEmitter:
         lines: dict[int, Line],
         start: tuple[int | None, ...],
         latency: Mapping[int, int],
+        multiplier_latency: int,
         nodes: tuple[g.Node, ...],
         one_hot: bool,
         behavioural: bool,
     ) -> None:
         self._m, self._phases, self._words, self._lines = m, phases, words, lines
         self._nodes, self._one_hot = nodes, one_hot
+        self._multiplier_latency = multiplier_latency
         self._start, self._latency, self._behavioural = start, latency, behavioural
 
     def output(self, name: str, unit: Unit) -> Signal:
@@ -61,14 +63,16 @@ class UnitEmitter:
             self._m.d.sync += output.eq(word)
             return
         a, b = (self._port(f"{name}_{'ab'[port]}", unit, port, read) for port in range(2))
+        for _ in range(latency - self._multiplier_latency):
+            a, b = self._registered(name, a), self._registered(name, b)
         if self._behavioural:
-            self._inline(name, a, b, output, latency)
+            self._inline(name, a, b, output)
             return
         self._m.submodules[name] = Instance(
             LUT_MODULE if unit.kind == "lut" else MODULE,
             p_AW=len(a),
             p_BW=len(b),
-            p_LATENCY=latency,
+            p_LATENCY=self._multiplier_latency,
             i_clk=ClockSignal(),
             i_a=a,
             i_b=b,
@@ -82,9 +86,9 @@ class UnitEmitter:
         codes = self._nodes[unit.nodes[0]].codes
         return Range(min(codes), max(codes), 0).width
 
-    def _inline(self, name: str, a: Value, b: Value, product: Signal, latency: int) -> None:
+    def _inline(self, name: str, a: Value, b: Value, product: Signal) -> None:
         value: Value = self._registered(name, a) * self._registered(name, b)
-        for _ in range(latency - 2):
+        for _ in range(self._multiplier_latency - 2):
             value = self._registered(name, value)
         self._m.d.sync += product.eq(value)
 

@@ -64,7 +64,7 @@ def _step(robot: Robot, inputs, outputs) -> dict[str, float]:
 def float_step(
     robot: Robot, poses: np.ndarray, lengths: np.ndarray, damping: np.ndarray | float
 ) -> np.ndarray:
-    """The step to subtract (m, rad), shape (N, coordinates): the hardware's equations in float64."""
+    """The step to subtract (m, rad), shape (N, coordinates), by the equations in float64."""
     m = FloatArithmetic()
     at = evaluate(m, robot, list(poses.T), list(lengths.T))
     step = np.column_stack(solve_step(m, at, damping, UNBOUNDED, 0).scaled)

@@ -1,4 +1,4 @@
-"""Golden vectors: inputs that reach every part of a kernel's domain, with exact expected outputs."""
+"""Golden vectors: inputs from every part of a kernel's domain, with exact expected outputs."""
 
 from __future__ import annotations
 

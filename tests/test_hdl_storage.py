@@ -1,5 +1,6 @@
 """Values that wait: any number of cycles, in every kind of delay line, at any II."""
 
+import dataclasses
 import re
 import shutil
 
@@ -7,7 +8,10 @@ import numpy as np
 import pytest
 from pipeline_bench import icarus, simulate
 
+from hdl import pipeline as pipeline_module
 from hdl import storage
+from hdl.lifetimes import lines
+from hdl.network import Network
 from hdl.pipeline import Pipeline
 from hdl.schedule import schedule
 from hdl.target import target
@@ -85,6 +89,30 @@ def test_a_pointer_that_turns_too_late_is_noticed(monkeypatch):
     outputs = simulate(pipeline(graph, "dram", 1), codes(60))
     with pytest.raises(AssertionError):
         check(graph, outputs, 60)
+
+
+def test_a_register_that_lacks_its_enable_is_noticed(monkeypatch):
+    monkeypatch.setattr(
+        pipeline_module,
+        "lines",
+        lambda *args: {
+            i: dataclasses.replace(line, lasting=line.ready) for i, line in lines(*args).items()
+        },
+    )
+    graph = waiting((2, 5))
+    outputs = simulate(pipeline(graph, "srl", 3), codes(60))
+    with pytest.raises(AssertionError):
+        check(graph, outputs, 60)
+
+
+def test_a_value_that_is_read_at_once_needs_no_enable():
+    """In a chain of negations only the input and the words that wait are held."""
+    graph = waiting(())
+    plan = schedule(graph, 4, CHIPS["srl"])
+    network = Network(graph, CHIPS["srl"])
+    starts = {i: plan.start[i] for i in network.operations} | {network.sink: plan.latency}
+    held = [i for i, x in lines(network, starts, 4, plan.passing).items() if x.lasting is None]
+    assert held == [2]
 
 
 def test_an_unknown_delay_line_is_refused():

@@ -45,6 +45,10 @@ class Arithmetic:
         """The value, known by a theorem to lie within +-limit."""
         return value
 
+    def bounded(self, value: Scalar, limit: float) -> Scalar:
+        """The value, within +-limit by exact arithmetic; rounding may take it to the edge."""
+        return value
+
     def magnitude(self, value: Scalar) -> float:
         """The largest absolute value that the declared domain allows; infinite for floats."""
         return float("inf")

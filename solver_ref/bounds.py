@@ -18,28 +18,31 @@ from solver_ref.step import UNBOUNDED, SolveBounds, evaluate, solve_step
 
 SAMPLES = 1000
 MARGIN = 4.0
+SCALES = (1e-3, 1e-1)
+"""How far off the measured lengths are (m)."""
+
+
+DEEPEST = 2.0**-12
+"""A pose whose smallest pivot is a smaller share of the largest is near singular: it is reported,
+and no limit is widened for it."""
 
 
 class _Recorder(FloatArithmetic):
-    """Float arithmetic that keeps the extremes of what an elimination produces."""
+    """Float arithmetic that keeps what an elimination produces, pose by pose."""
 
     def __init__(self) -> None:
-        self.smallest_pivot = math.inf
-        self.largest: dict[str, float] = {}
+        self.pivots: list[np.ndarray] = []
+        self.sizes: dict[str, list[np.ndarray]] = {}
 
     def pivot(self, value, floor):
-        self.smallest_pivot = min(self.smallest_pivot, float(np.min(value)))
+        self.pivots.append(value)
         return value
 
     def divide(self, value, by, limit, role, flag):
         return self._see(role, value / by)
 
-    def clamp(self, value, lo, hi, flag="range"):
-        return value
-
     def _see(self, role, value):
-        size = float(np.max(np.abs(value)))
-        self.largest[role] = max(self.largest.get(role, 0.0), size)
+        self.sizes.setdefault(role, []).append(np.abs(value))
         return value
 
     def normalise(self, values, role):
@@ -52,27 +55,28 @@ class _Recorder(FloatArithmetic):
     def dot_within(self, a, b, limit, role, flag):
         return self._see(role, self.dot(a, b, role))
 
-    def minus_product(self, value, a, b):
-        return value - a * b
-
 
 def solve_bounds(robot: Robot, samples: int = SAMPLES) -> SolveBounds:
-    """Powers of two that `MARGIN` keeps away from what poses of the workspace produce."""
+    """Powers of two that `MARGIN` keeps away from what regular poses of the workspace produce.
+
+    ValueError for a robot that has none: its lengths never determine a step.
+    """
     rng = np.random.default_rng(20)
-    poses = sample_poses(robot, samples, rng)
+    poses = np.repeat(sample_poses(robot, samples, rng), len(SCALES), axis=0)
+    lengths = cable_lengths(robot, poses)
+    scale = np.tile(SCALES, samples)[:, None]
+    measured = lengths + scale * rng.uniform(-1, 1, lengths.shape)
     m = _Recorder()
-    pose = list(poses.T)
-    lengths = list(cable_lengths(robot, poses).T)
-    for scale in (1e-3, 1e-1):
-        measured = [x + scale * rng.uniform(-1, 1, samples) for x in lengths]
-        at = evaluate(m, robot, pose, measured)
+    with np.errstate(all="ignore"):  # a singular pose is left out below
+        at = evaluate(m, robot, list(poses.T), list(measured.T))
         solve_step(m, at, 0.0, UNBOUNDED, 0)
-    pivot = 2.0 ** math.floor(math.log2(m.smallest_pivot / MARGIN))
-    large = {role: 2.0 ** math.ceil(math.log2(MARGIN * x)) for role, x in m.largest.items()}
-    return SolveBounds(
-        pivot=pivot,
-        factor=large["factor"],
-        right_side=large["right_side"],
-        solution=large["solution"],
-        step=large["step"],
-    )
+    smallest, largest = np.min(m.pivots, axis=0), float(np.max(m.pivots))
+    regular = smallest >= DEEPEST * largest
+    if not regular.any():
+        raise ValueError(f"no pose of the workspace of {robot.name} has a regular Jacobian")
+    limits = {
+        role: 2.0 ** math.ceil(math.log2(MARGIN * max(float(v[regular].max()) for v in values)))
+        for role, values in m.sizes.items()
+    }
+    held = max(float(smallest[regular].min()) / MARGIN, DEEPEST * largest / MARGIN)
+    return SolveBounds(pivot=2.0 ** math.floor(math.log2(held)), **limits)

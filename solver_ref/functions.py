@@ -23,6 +23,9 @@ TABLE_BITS = 9
 
 RECIPROCAL_FRACTION = 23
 
+LONG_WORD = 25
+"""Bits of the elimination from which the margins of its proven limits cover all rounding."""
+
 
 @dataclass(frozen=True)
 class Reciprocal:
@@ -126,7 +129,7 @@ class TracedArithmetic(FixedArithmetic):
     def divide(self, value: Fixed, by: Reciprocal, limit: float, role: str, flag: str) -> Fixed:
         """value / pivot at the precision that `role` gives to +-limit.
 
-        Saturates there under `flag`; without a flag the limit is proven.
+        Saturates there under `flag`; without a flag it is `bounded`.
         """
         span, most = value.range, by.shift.range.hi
         wide = value.apply(g.ShiftLeft, by.shift, lo=span.lo << most, hi=span.hi << most)
@@ -137,8 +140,15 @@ class TracedArithmetic(FixedArithmetic):
         return self._within((wide * mantissa).narrow(fraction), limit, flag)
 
     def _within(self, value: Fixed, limit: float, flag: str) -> Fixed:
-        if flag:
-            return self.limit(value, limit, flag)
+        return self.limit(value, limit, flag) if flag else self.bounded(value, limit)
+
+    def bounded(self, value: Fixed, limit: float) -> Fixed:
+        """The value within +-limit, as exact arithmetic would have it.
+
+        Rounding cannot break such a limit where words are long; short ones saturate (flag `step`).
+        """
+        if self.profile.gram.bits < LONG_WORD:
+            return self.limit(value, limit, "step")
         return value.into(-limit, limit - 2.0**-value.range.fraction, "proven")
 
     def normalise(self, values: Sequence[Fixed], role: str) -> tuple[list[Fixed], BlockExponent]:

@@ -135,7 +135,7 @@ def gauss_jordan(
             for j in range(first, size):
                 value = m.minus_product(s[i][j], factor, row[j - k - 1])
                 if i > k:
-                    value = m.proven(value, BOUND_MARGIN * (top[i] * top[j]) ** 0.5)
+                    value = m.bounded(value, BOUND_MARGIN * (top[i] * top[j]) ** 0.5)
                     s[i][j] = s[j][i] = m.round(value, "gram")
                 else:
                     s[i][j] = m.limit(value, bounds.factor, "step")

@@ -137,3 +137,17 @@ def test_an_accuracy_below_the_quantum_is_an_error_at_generation():
     sharp = domain.robot.with_options(accuracy=2e-6)
     with pytest.raises(ValueError, match=r"no stopping tolerance within 2e-06 m at a quantum of"):
         Tolerances.of(Domain(sharp, domain.profile, domain.bounds, domain.reach))
+
+
+@pytest.mark.parametrize("name, profile", [("four-cable-concurrent", "fine"), ("cogiro", "18bit")])
+def test_no_input_breaks_a_limit_that_counts_as_proven(solver, name, profile):
+    """Any code that the ports carry, its extremes most often; near singular ones among them."""
+    kernel = solver(name, profile)
+    rng = np.random.default_rng(SEED)
+    fields = kernel.iteration.fields
+    codes = {key: rng.integers(f.lo, f.hi, 1000, endpoint=True) for key, f in fields.items()}
+    for key, f in fields.items():
+        ends = np.where(rng.uniform(size=1000) < 0.5, f.lo, f.hi)
+        codes[key] = np.where(rng.uniform(size=1000) < 0.5, ends, codes[key])
+    codes["lambda"][::2] = 0
+    evaluate_iteration(kernel.iteration, codes)

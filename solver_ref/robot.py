@@ -12,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-Vector = tuple[float, float, float]
+from solver_ref.parts import Cable, Drum, Pulley, Stiffness, Vector
+
 Matrix = tuple[Vector, Vector, Vector]
 
 
@@ -55,17 +56,10 @@ KINDS: tuple[str, ...] = ("cable",)
 CLOSURES: tuple[str, ...] = ("lengths", "attitude", "equilibrium", "minimum-norm")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cable:
-    """One straight cable, from `anchor` (m, base frame) to `attachment` (m, platform frame).
-
-    `tension_min` and `tension_max` (N) bound the pull that is allowed; None where not known.
-    """
-
-    anchor: Vector
-    attachment: Vector
-    tension_min: float | None = None
-    tension_max: float | None = None
+# What a robot can measure beside its cable lengths. `attitude`: the whole rotation vector;
+# `inclinometer`: its two horizontal components; `tension`: the pull of every cable at its winch;
+# `temperature`: of the cables.
+SENSORS: tuple[str, ...] = ("attitude", "inclinometer", "tension", "temperature")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +109,8 @@ class Robot:
     """A robot as its file describes it, in SI units. Two equal robots have one digest.
 
     `kind`, `motion` and `closure` are words of `KINDS`, `MOTIONS` and `CLOSURES`; `gravity` is
-    in m/s^2, base frame; `source` says where the numbers come from and changes nothing.
+    in m/s^2, base frame; `sensors` are words of `SENSORS`; `source` says where the numbers come
+    from and changes nothing.
     """
 
     name: str
@@ -127,6 +122,7 @@ class Robot:
     cables: tuple[Cable, ...]
     workspace: Workspace
     accuracy: Accuracy = Accuracy()
+    sensors: tuple[str, ...] = ()
     source: str = field(default="", compare=False)
 
     @property
@@ -235,9 +231,7 @@ def _read_only(rows: list[Vector]) -> np.ndarray:
 def from_facts(facts: dict[str, object]) -> Robot:
     """The robot of `dataclasses.asdict`, as JSON keeps it. KeyError or TypeError if it is none."""
     platform, workspace = dict(facts["platform"]), dict(facts["workspace"])
-    cables = tuple(
-        Cable(**{key: _frozen(value) for key, value in c.items()}) for c in facts["cables"]
-    )
+    cables = tuple(_cable(entry) for entry in facts["cables"])
     parts = {
         "platform": Platform(**{key: _frozen(value) for key, value in platform.items()}),
         "workspace": Workspace(**{key: _frozen(value) for key, value in workspace.items()}),
@@ -246,6 +240,15 @@ def from_facts(facts: dict[str, object]) -> Robot:
     }
     rest = {key: _frozen(value) for key, value in facts.items() if key not in parts}
     return Robot(**rest, **parts)
+
+
+def _cable(facts: dict[str, object]) -> Cable:
+    parts = {"pulley": Pulley, "stiffness": Stiffness, "drum": Drum}
+    values = {key: _frozen(value) for key, value in facts.items()}
+    for key, part in parts.items():
+        if values.get(key) is not None:
+            values[key] = part(**{name: _frozen(value) for name, value in values[key].items()})
+    return Cable(**values)
 
 
 def _frozen(value: object) -> object:

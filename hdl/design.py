@@ -14,15 +14,14 @@ from hdl.shell import StreamKernel, StreamPorts
 from hdl.target import Target, target
 from hdl.verilog import verilog
 from solver_ref.fixed import Format
-from solver_ref.forward import forward_kernel
 from solver_ref.graph import Graph
 from solver_ref.iteration import Iteration, Ring
-from solver_ref.kernels import Domain, Kernel, lengths_kernel, step_kernel
+from solver_ref.kernels import KERNELS, KernelKind
+from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.profile import PROFILES
 from solver_ref.robot import Robot
 from solver_ref.split import split
 
-KERNELS = {"lengths": lengths_kernel, "step": step_kernel, "forward": forward_kernel}
 DEFAULT_CLOCK_MHZ = {"xc7": 120.0, "ecp5": 100.0}
 
 
@@ -73,9 +72,13 @@ class Design:
     def domain(self) -> Domain:
         return Domain.of(self.robot, self.options.profile)
 
+    @property
+    def kind(self) -> KernelKind:
+        return KERNELS[self.options.kernel]
+
     @cached_property
     def kernel(self) -> Kernel:
-        return KERNELS[self.options.kernel](self.domain)
+        return self.kind.trace(self.domain)
 
     @cached_property
     def graph(self) -> Graph:

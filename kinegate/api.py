@@ -32,15 +32,10 @@ from sim.package import write_package
 from solver_ref.analysis import analyse
 from solver_ref.damping import POLICIES
 from solver_ref.errors import InputError
+from solver_ref.kernels import KERNELS
 from solver_ref.robot_file import builtin_names, load
 
 __all__ = ["catalogue", "check", "generate", "load", "simulate", "solve", "synth"]
-
-KERNELS = {
-    "lengths": "pose -> cable lengths and Jacobian",
-    "step": "pose estimate, lengths, lambda -> better estimate, residual, smallest pivot",
-    "forward": "lengths and a start pose -> pose, iterations, residual, status",
-}
 
 
 def catalogue() -> dict[str, Any]:
@@ -72,7 +67,7 @@ def catalogue() -> dict[str, Any]:
         }
         for chip in targets().values()
     ]
-    kernels = [{"name": name, "what": what} for name, what in KERNELS.items()]
+    kernels = [{"name": name, "what": kind.what} for name, kind in KERNELS.items()]
     return {"robots": robots, "targets": chips, "kernels": kernels, "boards": []}
 
 

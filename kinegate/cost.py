@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hdl.design import Design
-from solver_ref.forward import Tolerances
+from solver_ref.kernels.forward_pass import Tolerances
 
 
 def cost_of(design: Design) -> dict[str, Any]:

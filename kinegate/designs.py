@@ -11,10 +11,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TypedDict
 
-from hdl.design import KERNELS, Design, Options
+from hdl.design import Design, Options
 from hdl.target import targets
 from sim.package import MANIFEST, Package, read_package
 from solver_ref.errors import InputError, shown
+from solver_ref.kernels import KERNELS
 from solver_ref.profile import PROFILES
 from solver_ref.robot import CLOSURES, Robot, closure_problem
 from solver_ref.robot_file import load

@@ -13,14 +13,11 @@ import numpy as np
 from hdl.design import Design
 from kinegate.designs import OptionError
 from solver_ref.csvio import CsvError, read_columns, write_rows
-from solver_ref.damping import POLICIES
 from solver_ref.errors import shown
-from solver_ref.forward import Policy
+from solver_ref.kernels import KERNELS
+from solver_ref.kernels.kind import WRITTEN, Choices, start_names
 from solver_ref.robot import Robot
 from solver_ref.status import Status
-
-WRITTEN = ("status", "iterations", "residual", "pivot")
-"""Columns of an earlier answer, and the time: they may stand in an input and are not read."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +55,13 @@ class Solved:
 
 def read_rows(path: str | PathLike[str], robot: Robot, kernel: str) -> dict[str, np.ndarray]:
     """The columns of a CSV file that a kernel reads. CsvError says what is wrong with it."""
-    lengths, starts = _lengths(robot), _starts(robot)
-    ignored = [*WRITTEN, "t", *_jacobian(robot)]
-    if kernel == "lengths":
-        return read_columns(path, required=robot.coordinates, ignored=[*ignored, *lengths])
+    names = KERNELS[kernel].columns(robot)
     columns = read_columns(
-        path, required=lengths, optional=(*starts, "lambda"), ignored=ignored, positive=lengths
+        path,
+        required=names.required,
+        optional=names.optional,
+        ignored=names.ignored,
+        positive=names.positive,
     )
     _check(str(path), robot, columns)
     return columns
@@ -71,25 +69,21 @@ def read_rows(path: str | PathLike[str], robot: Robot, kernel: str) -> dict[str,
 
 def check_columns(values: Mapping[str, object], robot: Robot, kernel: str) -> dict[str, np.ndarray]:
     """The same from columns in memory: floats, of one length, finite, lengths above zero."""
-    required = list(robot.coordinates) if kernel == "lengths" else _lengths(robot)
-    optional = [] if kernel == "lengths" else [*_starts(robot), "lambda"]
-    columns = {
-        n: np.atleast_1d(np.asarray(values[n], float))
-        for n in (*required, *optional)
-        if n in values
-    }
-    for name in required:
+    names = KERNELS[kernel].columns(robot)
+    known = (*names.required, *names.optional)
+    columns = {n: np.atleast_1d(np.asarray(values[n], float)) for n in known if n in values}
+    for name in names.required:
         if name not in columns:
-            expected = f"the columns {', '.join(required)}"
+            expected = f"the columns {', '.join(names.required)}"
             got = ", ".join(values)
             raise CsvError("rows", name, wrong="is a missing column", expected=expected, got=got)
     for name in values:
         if name not in columns:
-            expected = f"only {', '.join((*required, *optional))}"
+            expected = f"only {', '.join(known)}"
             raise CsvError("rows", name, wrong="is an unknown column", expected=expected, got=name)
-    count = len(columns[required[0]])
+    count = len(columns[names.required[0]])
     for name, column in columns.items():
-        good = np.isfinite(column) & ((column > 0) | (name not in _lengths(robot)))
+        good = np.isfinite(column) & ((column > 0) | (name not in names.positive))
         if column.shape != (count,) or not good.all():
             got = f"shape {column.shape}" if good.all() else shown(column[~good][0])
             expected = f"{count} finite numbers, lengths above 0"
@@ -100,7 +94,7 @@ def check_columns(values: Mapping[str, object], robot: Robot, kernel: str) -> di
 
 def _check(file: str, robot: Robot, columns: Mapping[str, np.ndarray]) -> None:
     """A start has all its coordinates or none, and lambda lies between 0 and 1."""
-    starts = _starts(robot)
+    starts = start_names(robot)
     missing = [name for name in starts if name not in columns]
     if 0 < len(missing) < len(starts):
         expected = f"all of {', '.join(starts)}, or none of them"
@@ -122,46 +116,20 @@ def port_values(
     damping_lambda: float | None,
 ) -> dict[str, np.ndarray]:
     """What goes to the ports: the columns, with the start, the policy and lambda filled in."""
-    robot, kernel = design.robot, design.options.kernel
-    if kernel == "lengths":
+    kind = design.kind
+    if not kind.damped:
         for key, value in (("damping", damping), ("lambda", damping_lambda)):
             if value is not None:
-                expected = "a kernel with a step"
-                raise OptionError(name, key, wrong="has no meaning", expected=expected, got=kernel)
-        return dict(columns)
+                wrong, expected = "has no meaning", "a kernel with a step"
+                raise OptionError(name, key, wrong=wrong, expected=expected, got=kind.name)
     if damping_lambda is not None and "lambda" in columns:
         expected = "either the column or the option"
         raise OptionError(name, "lambda", wrong="is given twice", expected=expected, got="both")
-    policy = damping or "marquardt"
-    count = len(columns["L1"])
-    first = POLICIES[policy].initial if damping_lambda is None else damping_lambda
-    values = {"lambda": np.full(count, first)} | dict(columns)
-    if policy == "none":
-        values["lambda"] = np.zeros(count)
-    cold = robot.coordinates[0] + "0" not in columns
-    for coordinate, home in zip(robot.coordinates, robot.workspace.home, strict=True):
-        start = values.pop(f"{coordinate}0", np.full(count, home))
-        values[coordinate if kernel == "step" else f"{coordinate}0"] = start
-    if kernel == "forward":
-        number = Policy[policy.upper().replace("-", "_")]
-        values["policy"] = np.full(count, float(number))
-        values["cold"] = np.full(count, float(cold))
-    return values
+    how = Choices(damping or Choices.damping, damping_lambda)
+    return kind.port_values(design.robot, columns, how)
 
 
 def answered(outputs: Mapping[str, np.ndarray]) -> Solved:
     """The outputs in the order of the file: quantities, then status, iterations, residual."""
     last = [name for name in WRITTEN if name in outputs]
     return Solved({name: outputs[name] for name in (*(n for n in outputs if n not in last), *last)})
-
-
-def _lengths(robot: Robot) -> list[str]:
-    return [f"L{i + 1}" for i in range(len(robot.cables))]
-
-
-def _starts(robot: Robot) -> list[str]:
-    return [f"{name}0" for name in robot.coordinates]
-
-
-def _jacobian(robot: Robot) -> list[str]:
-    return [f"J{i + 1}_{name}" for i in range(len(robot.cables)) for name in robot.coordinates]

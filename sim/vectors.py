@@ -7,11 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hdl.design import Design
-from solver_ref.domain import corner_poses, perturb, sample_poses
-from solver_ref.forward import Policy
 from solver_ref.interpreter import evaluate
 from solver_ref.iteration import Timing, evaluate_iteration
-from solver_ref.kinematics import cable_lengths
 
 WILD = 0.05
 """Share of vectors whose codes are anything that the ports can carry, outside the domain too."""
@@ -51,34 +48,10 @@ def expected(design: Design, inputs: Codes) -> tuple[Codes, Timing | None]:
 
 def draw_inputs(design: Design, count: int, rng: np.random.Generator) -> tuple[Codes, np.ndarray]:
     """Input codes by port, and which rows are nominal."""
-    robot, formats = design.robot, design.inputs
-    truth = np.vstack([corner_poses(robot), sample_poses(robot, count, rng)])[:count]
-    values = _values(design, truth, rng)
+    formats, values = design.inputs, design.kind.draw(design.robot, count, rng)
     inputs = {name: formats[name].encode(values[name]) for name in formats}
     wild = rng.uniform(size=count) < WILD
     for name, fmt in formats.items():
         anything = rng.integers(fmt.lo, fmt.hi, count, endpoint=True)
         inputs[name] = np.where(wild, anything, inputs[name])
     return inputs, ~wild
-
-
-def _values(design: Design, truth: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Input values in SI units by port name, for poses of the workspace."""
-    robot, count = design.robot, len(truth)
-    if design.options.kernel == "lengths":
-        return dict(zip(robot.coordinates, truth.T, strict=True))
-    share = rng.uniform(size=(count, 1))
-    far = perturb(robot, truth, *robot.workspace.start_error, rng)
-    starts = truth + share * (far - truth)
-    lengths = cable_lengths(robot, truth)
-    values = {f"L{i + 1}": column for i, column in enumerate(lengths.T)}
-    damping = np.where(rng.uniform(size=count) < 0.5, 0.0, 10.0 ** rng.uniform(-6, 0, count))
-    values["lambda"] = damping
-    if design.options.kernel == "step":
-        return values | dict(zip(robot.coordinates, starts.T, strict=True))
-    cold = rng.uniform(size=count) < 0.1
-    starts = np.where(cold[:, None], np.array(robot.workspace.home), starts)
-    values |= {f"{name}0": column for name, column in zip(robot.coordinates, starts.T, strict=True)}
-    usual = rng.uniform(size=count) < 0.7
-    policy = np.where(usual, Policy.MARQUARDT, rng.integers(0, len(Policy), count))
-    return values | {"cold": cold.astype(float), "policy": policy.astype(float)}

@@ -18,7 +18,7 @@ from sim.vectors import expected
 from solver_ref.csvio import write_rows
 from solver_ref.damping import POLICIES
 from solver_ref.domain import perturb, sample_poses
-from solver_ref.forward import Policy
+from solver_ref.kernels.forward_pass import Policy
 from solver_ref.kinematics import cable_lengths, jacobian
 from solver_ref.status import Status
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from solver_ref.domain import perturb, sample_poses
-from solver_ref.forward import Policy, Tolerances, forward_kernel
 from solver_ref.iteration import evaluate_iteration
-from solver_ref.kernels import Domain
+from solver_ref.kernels.domain import Domain
+from solver_ref.kernels.forward import forward_kernel
+from solver_ref.kernels.forward_pass import Policy, Tolerances
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot_file import load
 from solver_ref.status import Status

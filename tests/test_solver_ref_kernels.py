@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from solver_ref.domain import corner_poses, perturb, sample_poses
-from solver_ref.forward import forward_kernel
 from solver_ref.graph import Graph
 from solver_ref.interpreter import evaluate
 from solver_ref.iteration import evaluate_iteration
-from solver_ref.kernels import Domain, lengths_kernel, step_kernel
+from solver_ref.kernels.domain import Domain
+from solver_ref.kernels.forward import forward_kernel
+from solver_ref.kernels.lengths import lengths_kernel
+from solver_ref.kernels.step import step_kernel
 from solver_ref.kinematics import cable_lengths, jacobian
 from solver_ref.levenberg_marquardt import lm_step
 from solver_ref.robot import Cable, Robot

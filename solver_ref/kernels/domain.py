@@ -1,9 +1,8 @@
-"""Kernels: a robot, a profile and the equations become one graph with named ports."""
+"""The declared domain of a robot's kernels: limits, formats and the arithmetic that traces."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from solver_ref import graph as g
@@ -15,8 +14,7 @@ from solver_ref.functions import TracedArithmetic
 from solver_ref.iteration import Iteration
 from solver_ref.profile import Profile
 from solver_ref.robot import Robot
-from solver_ref.status import Status
-from solver_ref.step import SolveBounds, evaluate, solve_step
+from solver_ref.step import SolveBounds
 
 SHORTEST = 2.0**-6
 """A length below this share of the largest is out of range even where a cable could vanish."""
@@ -142,108 +140,3 @@ def pose_formats(robot: Robot, profile: Profile) -> dict[str, Format]:
         name: Format(True, math.floor(math.log2(max(map(abs, limits)))) + 2, profile.pose.bits)
         for name, limits in zip(robot.coordinates, estimate_limits(robot), strict=True)
     }
-
-
-def length_inputs(m: TracedArithmetic, domain: Domain) -> list[Fixed]:
-    """The length ports, limited to what the grown workspace allows (flag `length`)."""
-    fmt = domain.length_format()
-    return [
-        m.clamp(m.input(f"L{i + 1}", fmt), low, high, "length")
-        for i, (low, high) in enumerate(domain.reach)
-    ]
-
-
-def step_kernel(domain: Domain) -> Kernel:
-    """`step`: pose estimate, lengths, lambda -> better estimate, residual, smallest pivot."""
-    robot, profile = domain.robot, domain.profile
-    m = tracer(robot, profile)
-    pose = pose_inputs(m, robot)
-    lengths = length_inputs(m, domain)
-    damping = m.input("lambda", Format(False, 1, profile.damping.bits))
-    damping = m.clamp(damping, 0.0, 1.0, "lambda")
-    at = evaluate(m, robot, pose, lengths)
-    step = solve_step(m, at, damping, domain.bounds, profile.pose.bits + 3)
-    moved = updated_pose(m, robot, pose, step.scaled)
-    residual = largest_residual(m, at.residuals)
-    out = outside(m)
-    status = {
-        Status.VALID: m.negation(out),
-        Status.NEAR_SINGULAR: m.any(m.flags.get("singular", [])),
-        Status.OUT_OF_RANGE: out,
-    }
-    outputs = dict(zip(robot.coordinates, moved, strict=True))
-    outputs |= {"residual": residual, "pivot": step.pivot, "status": status_word(m, status)}
-    graph = m.builder.graph("step", outputs, pose_formats(robot, profile))
-    return Kernel("step", robot, profile, graph)
-
-
-def updated_pose(
-    m: TracedArithmetic, robot: Robot, pose: list[Fixed], scaled: list[Fixed]
-) -> list[Fixed]:
-    """pose - step, rounded to the pose's quantum and held where estimates may go (flag `moved`)."""
-    moved = []
-    limits = estimate_limits(robot)
-    for i, (x, change, (low, high)) in enumerate(zip(pose, scaled, limits, strict=True)):
-        turns = i >= robot.translations
-        unit = robot.characteristic_length if turns else 1.0
-        change = m.limit(change, 2.0 ** math.ceil(math.log2(unit * (high - low))), "moved")
-        if turns:
-            change = change * m.constant(1 / unit, "unit")
-        moved.append(m.clamp(m.nearest(x - change, "pose"), low, high, "moved"))
-    return moved
-
-
-def outside(m: TracedArithmetic) -> Fixed:
-    """Flag: some value left its limits (a held pivot does not count).
-
-    What is known last, that the new pose was held, joins last: it sets the latency.
-    """
-    early = [flag for name, flags in m.flags.items() if name not in LATE for flag in flags]
-    return m.any([m.any(early), m.any(m.flags.get("moved", []))])
-
-
-LATE = ("moved", "singular")
-
-
-def largest_residual(m: TracedArithmetic, residuals: list[Fixed]) -> Fixed:
-    return m.maximum([m.absolute(e) for e in residuals])
-
-
-def status_word(m: TracedArithmetic, bits: dict[Status, Fixed]) -> Fixed:
-    """The status as one integer: each flag at the place of its bit."""
-    terms = [flag.scaled(int(bit).bit_length() - 1) for bit, flag in bits.items()]
-    return m.total(terms)
-
-
-def lengths_kernel(domain: Domain) -> Kernel:
-    """`lengths`: pose -> cable lengths and the geometric Jacobian's unit rows [u, r x u]."""
-    robot, profile = domain.robot, domain.profile
-    m = tracer(robot, profile)
-    full = spatial(pose_inputs(m, robot), robot.free)
-    turn = rotation(m, full[3:])
-    lengths, rows = {}, {}
-    for number, (cable, reach) in enumerate(zip(robot.cables, domain.reach, strict=True), 1):
-        state = cable_state(m, full[:3], turn, cable.anchor, cable.attachment)
-        square = squared_length(m, state.vector)
-        square = m.clamp(square, reach[0] ** 2, reach[1] ** 2, "length")
-        root, inverse = m.square_root(square, "unit")
-        lengths[f"L{number}"] = m.proven(m.nearest(root, "pose"), reach[1] * (1 + 2.0**-20))
-        unit = [x * inverse if x else 0 for x in state.vector]
-        unit = [m.round(x, "unit") for x in unit]
-        turns = ((1, 2), (2, 0), (0, 1))
-        lever = [m.round(x, "unit") for x in state.lever]
-        moment = [m.round(lever[j] * unit[k] - lever[k] * unit[j], "unit") for j, k in turns]
-        row = [*unit, *moment]
-        for index, name in zip(robot.free, robot.coordinates, strict=True):
-            rows[f"J{number}_{name}"] = row[index]
-    out = outside(m)
-    status = {Status.VALID: m.negation(out), Status.OUT_OF_RANGE: out}
-    outputs = lengths | rows | {"status": status_word(m, status)}
-    formats = dict.fromkeys(lengths, domain.length_format())
-    return Kernel("lengths", robot, profile, m.builder.graph("lengths", outputs, formats))
-
-
-KERNELS: dict[str, Callable[[Domain], Kernel]] = {
-    "lengths": lengths_kernel,
-    "step": step_kernel,
-}

@@ -16,17 +16,8 @@ from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.iteration import Iteration
-from solver_ref.kernels import (
-    Domain,
-    Kernel,
-    largest_residual,
-    length_inputs,
-    pose_formats,
-    pose_inputs,
-    status_word,
-    tracer,
-    updated_pose,
-)
+from solver_ref.kernels.domain import Domain, pose_formats, pose_inputs, tracer
+from solver_ref.kernels.ports import largest_residual, length_inputs, status_word, updated_pose
 from solver_ref.status import Status
 from solver_ref.step import Step, evaluate, solve_step
 
@@ -307,9 +298,3 @@ class ForwardPass:
             external={f"{n}0": poses[n] for n in names}
             | {"lambda": self.damping_format, "cold": Format(False, 1, 0)},
         )
-
-
-def forward_kernel(domain: Domain, limit: int = ITERATION_LIMIT) -> Kernel:
-    """`forward`: the iteration and the graph of its pass."""
-    iteration = ForwardPass(domain, limit).build()
-    return Kernel("forward", domain.robot, domain.profile, iteration.graph, iteration)

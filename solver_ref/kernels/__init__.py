@@ -1,0 +1,10 @@
+"""The kernels that hardware can be made of, one class each, by name."""
+
+from solver_ref.kernels.forward import Forward
+from solver_ref.kernels.kind import KernelKind
+from solver_ref.kernels.lengths import Lengths
+from solver_ref.kernels.step import StepKind
+
+KERNELS: dict[str, KernelKind] = {kind.name: kind for kind in (Lengths(), StepKind(), Forward())}
+
+__all__ = ["KERNELS", "KernelKind"]

@@ -1,0 +1,120 @@
+"""`forward`: lengths and a start pose -> pose, by adaptive Levenberg-Marquardt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from solver_ref.damping import POLICIES
+from solver_ref.kernels.domain import Domain, Kernel
+from solver_ref.kernels.forward_pass import ITERATION_LIMIT, ForwardPass, Policy
+from solver_ref.kernels.kind import (
+    Choices,
+    ColumnNames,
+    Columns,
+    KernelKind,
+    beyond,
+    by_unit,
+    measured,
+    out_of_reach,
+    stack,
+    start_names,
+)
+from solver_ref.kernels.step import drawn_solves, float_step, solve_columns, solve_values
+from solver_ref.kinematics import cable_lengths
+from solver_ref.levenberg_marquardt import Solution, lm_solve, solve_cold
+from solver_ref.robot import Robot
+from solver_ref.status import Status
+
+COLD_SHARE = 0.1
+"""Share of the test vectors that start cold from home."""
+MARQUARDT_SHARE = 0.7
+"""Share of the test vectors with the default policy; the others have any."""
+
+
+def forward_kernel(domain: Domain, limit: int = ITERATION_LIMIT) -> Kernel:
+    """The iteration and the graph of its pass."""
+    iteration = ForwardPass(domain, limit).build()
+    return Kernel("forward", domain.robot, domain.profile, iteration.graph, iteration)
+
+
+class Forward(KernelKind):
+    name = "forward"
+    what = "lengths and a start pose -> pose, iterations, residual, status"
+    damped = True
+
+    def trace(self, domain: Domain) -> Kernel:
+        return forward_kernel(domain)
+
+    def columns(self, robot: Robot) -> ColumnNames:
+        return solve_columns(robot)
+
+    def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
+        values = solve_values(robot, columns, how)
+        count = len(columns["L1"])
+        cold = start_names(robot)[0] not in columns
+        policy = Policy[how.damping.upper().replace("-", "_")]
+        values["policy"] = np.full(count, float(policy))
+        return values | {"cold": np.full(count, float(cold))}
+
+    def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
+        robot, count = domain.robot, len(inputs["L1"])
+        starts, lengths = stack(inputs, start_names(robot)), measured(robot, inputs)
+        # Rows with one policy, one lambda and one sort of start are solved together.
+        ways = stack(inputs, ("policy", "lambda", "cold"))
+        kinds, kind_of = np.unique(ways, axis=0, return_inverse=True)
+        poses = np.empty_like(starts)
+        found = {name: np.empty(count) for name in ("iterations", "residual", "status")}
+        for number, kind in enumerate(kinds):
+            rows = kind_of.reshape(-1) == number
+            solution = _solve(robot, starts[rows], lengths[rows], *kind)
+            poses[rows] = solution.poses
+            for name, column in found.items():
+                column[rows] = getattr(solution, name)
+        status = found["status"].astype(np.int64)
+        outside = beyond(robot, starts) | out_of_reach(domain, lengths)
+        status[outside] = status[outside] & ~int(Status.VALID) | int(Status.OUT_OF_RANGE)
+        return dict(zip(robot.coordinates, poses.T, strict=True)) | {
+            "residual": found["residual"],
+            "iterations": found["iterations"].astype(np.int64),
+            "status": status,
+        }
+
+    def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
+        starts, values = drawn_solves(robot, count, rng)
+        cold = rng.uniform(size=count) < COLD_SHARE
+        starts = np.where(cold[:, None], np.array(robot.workspace.home), starts)
+        values |= dict(zip(start_names(robot), starts.T, strict=True))
+        usual = rng.uniform(size=count) < MARQUARDT_SHARE
+        policy = np.where(usual, Policy.MARQUARDT, rng.integers(0, len(Policy), count))
+        return values | {"cold": cold.astype(float), "policy": policy.astype(float)}
+
+    def errors(
+        self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
+    ) -> dict[str, float]:
+        """With no more cables than unknowns, `m` is the largest length residual; with more, `m` and
+        `rad` are the distance to the float64 least-squares pose."""
+        poses, lengths = stack(outputs, robot.coordinates), measured(robot, inputs)
+        if len(robot.cables) <= len(robot.free):
+            return {"m": float(np.max(np.abs(cable_lengths(robot, poses) - lengths)))}
+        best = poses
+        for _ in range(5):
+            best = best - float_step(robot, best, lengths, 0.0)
+        return by_unit(robot, poses - best)
+
+
+def _solve(
+    robot: Robot,
+    starts: np.ndarray,
+    lengths: np.ndarray,
+    policy: float,
+    damping: float,
+    cold: float,
+) -> Solution:
+    name = Policy(int(policy)).name.lower().replace("_", "-")
+    rule = replace(POLICIES[name], initial=0.0 if name == "none" else damping)
+    if cold:
+        return solve_cold(robot, lengths, rule, limit=ITERATION_LIMIT)
+    return lm_solve(robot, starts, lengths, rule, limit=ITERATION_LIMIT)

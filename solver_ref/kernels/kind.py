@@ -1,0 +1,145 @@
+"""What every kernel provides beside its graph: columns, float64 answers, test vectors, judgement.
+
+A kernel is one class in one file of this package; `solver_ref.kernels.KERNELS` lists them. All
+values here are SI, one array of shape (N,) by port or column name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from solver_ref.damping import POLICIES
+from solver_ref.domain import corner_poses, sample_poses
+from solver_ref.kernels.domain import Domain, Kernel, coordinate_limits
+from solver_ref.robot import Robot
+from solver_ref.status import FAULTS, Status
+
+Columns = dict[str, np.ndarray]
+
+WRITTEN = ("status", "iterations", "residual", "pivot")
+"""Columns of an earlier answer: they may stand in an input and are not read."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Run-time choices of a batch: the policy of `solver_ref.damping.POLICIES` and its lambda."""
+
+    damping: str = "marquardt"
+    damping_lambda: float | None = None
+
+    @property
+    def first_lambda(self) -> float:
+        if self.damping_lambda is None:
+            return POLICIES[self.damping].initial
+        return self.damping_lambda
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """The columns of a batch: those it needs, those it may have, those that are not read.
+
+    Of the first two, `positive` ones must be above zero.
+    """
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
+
+
+class KernelKind(ABC):
+    """One kind of hardware: how it is traced, fed, answered in float64 and judged.
+
+    `damped`: whether a damping policy and its lambda mean anything to it.
+    """
+
+    name: ClassVar[str]
+    what: ClassVar[str]
+    closures: ClassVar[tuple[str, ...]] = ("lengths", "minimum-norm")
+    damped: ClassVar[bool] = False
+
+    @abstractmethod
+    def trace(self, domain: Domain) -> Kernel:
+        """The graph, and for iterative kernels the iteration over it."""
+
+    @abstractmethod
+    def columns(self, robot: Robot) -> ColumnNames:
+        """What a CSV file for this kernel holds."""
+
+    @abstractmethod
+    def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
+        """Values for every port, from the columns; what was left out has its default."""
+
+    @abstractmethod
+    def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
+        """The outputs in float64, from port values that are not rounded to the ports' quanta."""
+
+    @abstractmethod
+    def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
+        """Port values for test vectors inside the declared domain, its corners first."""
+
+    @abstractmethod
+    def errors(
+        self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
+    ) -> dict[str, float]:
+        """Largest |fixed - float64| by unit, on values as the ports carried them."""
+
+
+def stack(values: Mapping[str, np.ndarray], names: Iterable[str]) -> np.ndarray:
+    """Named columns side by side, shape (N, names)."""
+    return np.column_stack([values[name] for name in names])
+
+
+def length_names(robot: Robot) -> tuple[str, ...]:
+    return tuple(f"L{i + 1}" for i in range(len(robot.cables)))
+
+
+def start_names(robot: Robot) -> tuple[str, ...]:
+    return tuple(f"{name}0" for name in robot.coordinates)
+
+
+def jacobian_names(robot: Robot) -> tuple[str, ...]:
+    count = len(robot.cables)
+    return tuple(f"J{i + 1}_{name}" for i in range(count) for name in robot.coordinates)
+
+
+def measured(robot: Robot, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The measured lengths, shape (N, cables), m."""
+    return stack(inputs, length_names(robot))
+
+
+def drawn_poses(robot: Robot, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Poses of the workspace, its corners first, shape (count, coordinates)."""
+    return np.vstack([corner_poses(robot), sample_poses(robot, count, rng)])[:count]
+
+
+def beyond(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """Whether each pose lies outside the grown workspace."""
+    low, high = np.array(coordinate_limits(robot)).T
+    turn = np.linalg.norm(poses[:, robot.translations :], axis=1)
+    return ~((poses >= low) & (poses <= high)).all(axis=1) | (turn > robot.tilt_bound)
+
+
+def out_of_reach(domain: Domain, lengths: np.ndarray) -> np.ndarray:
+    """Whether a length of each row is one that no pose of the grown workspace has."""
+    low, high = np.array(domain.reach).T
+    return ~((lengths >= low) & (lengths <= high)).all(axis=1)
+
+
+def verdict(bits: Mapping[Status, np.ndarray]) -> np.ndarray:
+    """The status word of each row, VALID where no fault is set."""
+    word = sum(np.where(where, int(bit), 0) for bit, where in bits.items())
+    return np.where(word & int(FAULTS), word, word | int(Status.VALID))
+
+
+def by_unit(robot: Robot, errors: np.ndarray) -> dict[str, float]:
+    """The largest error of positions (`m`) and rotations (`rad`) among (N, coordinates)."""
+    largest = {"m": float(np.max(np.abs(errors[:, : robot.translations])))}
+    if robot.rotations:
+        largest["rad"] = float(np.max(np.abs(errors[:, robot.translations :])))
+    return largest

@@ -1,0 +1,175 @@
+"""`step`: one Levenberg-Marquardt update of a pose estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from solver_ref.arithmetic import FloatArithmetic
+from solver_ref.domain import perturb
+from solver_ref.fixed import Format
+from solver_ref.kernels.domain import (
+    Domain,
+    Kernel,
+    estimate_limits,
+    pose_formats,
+    pose_inputs,
+    tracer,
+)
+from solver_ref.kernels.kind import (
+    WRITTEN,
+    Choices,
+    ColumnNames,
+    Columns,
+    KernelKind,
+    beyond,
+    by_unit,
+    drawn_poses,
+    jacobian_names,
+    length_names,
+    measured,
+    out_of_reach,
+    stack,
+    start_names,
+    verdict,
+)
+from solver_ref.kernels.ports import (
+    largest_residual,
+    length_inputs,
+    outside,
+    status_word,
+    updated_pose,
+)
+from solver_ref.kinematics import cable_lengths
+from solver_ref.robot import Robot
+from solver_ref.status import Status
+from solver_ref.step import UNBOUNDED, Evaluation, Step, evaluate, solve_step
+
+DAMPED_SHARE = 0.5
+"""Share of the test vectors with a lambda above zero."""
+
+
+def step_kernel(domain: Domain) -> Kernel:
+    """`step`: pose estimate, lengths, lambda -> better estimate, residual, smallest pivot."""
+    robot, profile = domain.robot, domain.profile
+    m = tracer(robot, profile)
+    pose = pose_inputs(m, robot)
+    lengths = length_inputs(m, domain)
+    damping = m.input("lambda", Format(False, 1, profile.damping.bits))
+    damping = m.clamp(damping, 0.0, 1.0, "lambda")
+    at = evaluate(m, robot, pose, lengths)
+    step = solve_step(m, at, damping, domain.bounds, profile.pose.bits + 3)
+    moved = updated_pose(m, robot, pose, step.scaled)
+    residual = largest_residual(m, at.residuals)
+    out = outside(m)
+    status = {
+        Status.VALID: m.negation(out),
+        Status.NEAR_SINGULAR: m.any(m.flags.get("singular", [])),
+        Status.OUT_OF_RANGE: out,
+    }
+    outputs = dict(zip(robot.coordinates, moved, strict=True))
+    outputs |= {"residual": residual, "pivot": step.pivot, "status": status_word(m, status)}
+    graph = m.builder.graph("step", outputs, pose_formats(robot, profile))
+    return Kernel("step", robot, profile, graph)
+
+
+class StepKind(KernelKind):
+    name = "step"
+    what = "pose estimate, lengths, lambda -> better estimate, residual, smallest pivot"
+    damped = True
+
+    def trace(self, domain: Domain) -> Kernel:
+        return step_kernel(domain)
+
+    def columns(self, robot: Robot) -> ColumnNames:
+        return solve_columns(robot)
+
+    def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
+        values = solve_values(robot, columns, how)
+        for name, start in zip(robot.coordinates, start_names(robot), strict=True):
+            values[name] = values.pop(start)
+        return values
+
+    def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
+        robot = domain.robot
+        poses, lengths = stack(inputs, robot.coordinates), measured(robot, inputs)
+        at, step = _float_step(robot, poses, lengths, inputs["lambda"])
+        moved = poses - _unscaled(robot, step)
+        low, high = np.array(estimate_limits(robot)).T
+        outside = beyond(robot, poses) | out_of_reach(domain, lengths) | (inputs["lambda"] > 1)
+        outside |= ~((moved >= low) & (moved <= high)).all(axis=1)
+        bits = {
+            Status.OUT_OF_RANGE: outside,
+            Status.NEAR_SINGULAR: ~(step.pivot >= domain.bounds.pivot),
+        }
+        return dict(zip(robot.coordinates, moved.T, strict=True)) | {
+            "residual": np.abs(np.column_stack(at.residuals)).max(axis=1),
+            "pivot": step.pivot,
+            "status": verdict(bits),
+        }
+
+    def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
+        starts, values = drawn_solves(robot, count, rng)
+        return values | dict(zip(robot.coordinates, starts.T, strict=True))
+
+    def errors(
+        self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
+    ) -> dict[str, float]:
+        poses, lengths = stack(inputs, robot.coordinates), measured(robot, inputs)
+        moved = poses - float_step(robot, poses, lengths, inputs["lambda"])
+        return by_unit(robot, stack(outputs, robot.coordinates) - moved)
+
+
+def solve_columns(robot: Robot) -> ColumnNames:
+    """The columns of a solve: lengths, perhaps a start and a lambda."""
+    lengths = length_names(robot)
+    return ColumnNames(
+        required=lengths,
+        optional=(*start_names(robot), "lambda"),
+        ignored=(*WRITTEN, "t", *jacobian_names(robot)),
+        positive=lengths,
+    )
+
+
+def solve_values(robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
+    """Lengths, start (home where none is given) and lambda."""
+    count = len(columns["L1"])
+    values = {"lambda": np.full(count, how.first_lambda)} | dict(columns)
+    if how.damping == "none":
+        values["lambda"] = np.zeros(count)
+    for name, home in zip(start_names(robot), robot.workspace.home, strict=True):
+        values.setdefault(name, np.full(count, home))
+    return values
+
+
+def drawn_solves(robot: Robot, count: int, rng: np.random.Generator) -> tuple[np.ndarray, Columns]:
+    """Starts within the start error of poses of the workspace, and the poses' lengths."""
+    truth = drawn_poses(robot, count, rng)
+    share = rng.uniform(size=(count, 1))
+    far = perturb(robot, truth, *robot.workspace.start_error, rng)
+    values = dict(zip(length_names(robot), cable_lengths(robot, truth).T, strict=True))
+    damped = rng.uniform(size=count) < DAMPED_SHARE
+    values["lambda"] = np.where(damped, 10.0 ** rng.uniform(-6, 0, count), 0.0)
+    return truth + share * (far - truth), values
+
+
+def float_step(
+    robot: Robot, poses: np.ndarray, lengths: np.ndarray, damping: np.ndarray | float
+) -> np.ndarray:
+    """The step to subtract (m, rad), shape (N, coordinates), by the equations in float64."""
+    return _unscaled(robot, _float_step(robot, poses, lengths, damping)[1])
+
+
+def _float_step(
+    robot: Robot, poses: np.ndarray, lengths: np.ndarray, damping: np.ndarray | float
+) -> tuple[Evaluation, Step]:
+    m = FloatArithmetic()
+    at = evaluate(m, robot, list(poses.T), list(lengths.T))
+    return at, solve_step(m, at, damping, UNBOUNDED, 0)
+
+
+def _unscaled(robot: Robot, step: Step) -> np.ndarray:
+    change = np.column_stack(step.scaled)
+    change[:, robot.translations :] /= robot.characteristic_length
+    return change

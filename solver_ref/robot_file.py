@@ -10,14 +10,15 @@ from importlib import resources
 from os import PathLike, fspath
 from pathlib import Path
 
+from solver_ref.cable_fields import LATER_KEYS, read_cables
 from solver_ref.errors import shown
 from solver_ref.fields import ANGLE_UNITS, LENGTH_UNITS, RobotError, Table, Units
 from solver_ref.robot import (
     CLOSURES,
     KINDS,
     MOTIONS,
+    SENSORS,
     Accuracy,
-    Cable,
     Motion,
     Platform,
     Robot,
@@ -34,15 +35,15 @@ KEYS = (
     "units",
     "source",
     "allow_coincident_anchors",
+    "sensors",
     "platform",
+    "cable_defaults",
     "cable",
     "workspace",
     "accuracy",
 )
-# Words of the format that hardware cannot yet be made for: refused by name, never ignored.
-LATER_KEYS = ("leg", "joint", "pulley", "stiffness", "thermal", "spring")
+# Planned words of the format: refused by name, never ignored.
 LATER_KINDS = ("stewart", "planar-3rrr", "serial")
-CABLE_COUNTS = range(3, 11)
 
 __all__ = ["RobotError", "builtin_names", "load", "loads"]
 
@@ -125,7 +126,7 @@ def _robot(top: Table) -> Robot:
     motion = MOTIONS[motion_name]
     top.units = _units(top)
     default_gravity = (0.0, 0.0, 0.0 if motion_name == "planar-xy" else -9.81)
-    cables = _cables(top, motion)
+    cables = read_cables(top, motion)
     closure = "lengths" if len(cables) >= len(motion.free) else "minimum-norm"
     robot = Robot(
         name=name,
@@ -137,6 +138,7 @@ def _robot(top: Table) -> Robot:
         cables=cables,
         workspace=_workspace(_section(top, "workspace"), motion),
         accuracy=_accuracy(_section(top, "accuracy", {})),
+        sensors=_sensors(top),
         source=top.text("source", default=""),
     )
     check_rules(robot, top)
@@ -156,31 +158,6 @@ def _units(top: Table) -> Units:
     length = table.word("length", LENGTH_UNITS, default="m")
     angle = table.word("angle", ANGLE_UNITS, default="rad")
     return Units(length=LENGTH_UNITS[length], angle=ANGLE_UNITS[angle])
-
-
-def _cables(top: Table, motion: Motion) -> tuple[Cable, ...]:
-    expected = f"{CABLE_COUNTS[0]} to {CABLE_COUNTS[-1]} [[cable]] tables"
-    entries = top.raw("cable", expected)
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise top.error("cable", wrong="is no array of tables", expected=expected, got="a value")
-    if len(entries) not in CABLE_COUNTS:
-        few = len(entries) < CABLE_COUNTS[0]
-        wrong = f"holds too {'few' if few else 'many'} cables"
-        raise top.error("cable", wrong=wrong, expected=expected, got=str(len(entries)))
-    origin = (0.0, 0.0, 0.0) if motion.rotations == 0 else None
-    cables = []
-    for number, entry in enumerate(entries, 1):
-        table = Table(entry, file=top.file, path=f"cable[{number}]", units=top.units)
-        table.allow(("anchor", "attachment", "tension_min", "tension_max"), later=LATER_KEYS)
-        cables.append(
-            Cable(
-                anchor=table.vector("anchor", 3, scale=top.units.length),
-                attachment=table.vector("attachment", 3, scale=top.units.length, default=origin),
-                tension_min=table.number("tension_min"),
-                tension_max=table.number("tension_max"),
-            )
-        )
-    return tuple(cables)
 
 
 def _platform(table: Table, motion: Motion) -> Platform:
@@ -246,3 +223,17 @@ def _accuracy(table: Table) -> Accuracy:
             "residual_limit", scale=length, default=Accuracy.residual_limit
         ),
     )
+
+
+def _sensors(top: Table) -> tuple[str, ...]:
+    """The words of `sensors`, in the order of `SENSORS`, so that their order changes nothing."""
+    words = top.values.get("sensors", [])
+    if not isinstance(words, list):
+        raise top.error("sensors", wrong="is no list", expected="a list of words", got=shown(words))
+    named = Table({f"sensors[{i}]": word for i, word in enumerate(words, 1)}, file=top.file)
+    found = [named.word(key, SENSORS) for key in named.values]
+    for i, word in enumerate(found):
+        if word in found[:i]:
+            wrong, expected = "is named twice", "each word once"
+            raise named.error(f"sensors[{i + 1}]", wrong=wrong, expected=expected, got=shown(word))
+    return tuple(word for word in SENSORS if word in found)

@@ -6,16 +6,14 @@ Each rule raises the error of the first thing it finds wrong, through the table 
 import math
 import re
 import warnings
-from itertools import combinations
 
 import numpy as np
 
+from solver_ref.cable_rules import check_cables
 from solver_ref.errors import shown
 from solver_ref.fields import RobotError, Table
 from solver_ref.robot import MOTIONS, Robot, Vector, closure_problem
 
-# Two anchors nearer than this part of the frame's size are one.
-COINCIDENT = 1e-6
 # Rounding allowance of the inertia's rules, relative to its trace.
 INERTIA_SLACK = 1e-9
 
@@ -30,8 +28,9 @@ def check_rules(robot: Robot, top: Table) -> None:
     _check_workspace(robot, top)
     _check_accuracy(robot, top)
     _check_directions(robot, top)
-    _check_cables(robot, top)
+    check_cables(robot, top)
     _check_platform(robot, top)
+    _check_sensors(robot, top)
     problem = closure_problem(robot)
     if problem:
         wrong = "does not fit the robot"
@@ -102,31 +101,20 @@ def _check_directions(robot: Robot, top: Table) -> None:
             raise top.error(key, wrong=wrong, expected="zeros or no such key", got=shown(vector))
 
 
-def _check_cables(robot: Robot, top: Table) -> None:
-    for i, cable in enumerate(robot.cables, 1):
-        low, high = cable.tension_min, cable.tension_max
-        if low is not None and low < 0:
-            raise _wrong(top, f"cable[{i}].tension_min", "0 N or more, as cables only pull", low)
-        if high is not None and high <= (low or 0.0):
-            expected = f"more than {low or 0.0} N, the least tension"
-            raise _wrong(top, f"cable[{i}].tension_max", expected, high)
-    size = float(np.ptp(robot.anchors, axis=0).max())
-    waived = "allow_coincident_anchors" in top.values and top.text("allow_coincident_anchors")
-    for (i, first), (j, second) in combinations(enumerate(robot.cables, 1), 2):
-        if math.dist(first.anchor, second.anchor) > COINCIDENT * size:
-            continue
-        same = math.dist(first.attachment, second.attachment) <= COINCIDENT * size
-        if waived and not same:
-            continue
-        expected = "another place"
-        if not same:
-            expected += ', or allow_coincident_anchors = "reason"'
-        raise top.error(
-            f"cable[{j}].anchor",
-            wrong=f"coincides with cable[{i}].anchor" + (", attachments too" if same else ""),
-            expected=expected,
-            got=shown(second.anchor),
-        )
+def _check_sensors(robot: Robot, top: Table) -> None:
+    both = {"attitude", "inclinometer"} & set(robot.sensors)
+    if not both:
+        return
+    got = " and ".join(word for word in robot.sensors if word in both)
+    if len(both) > 1:
+        expected = "one of them, as attitude holds what an inclinometer measures"
+    elif not robot.rotations:
+        expected = "neither attitude nor inclinometer, as a point does not turn"
+    elif "inclinometer" in both and robot.rotations < 3:
+        expected = "attitude, as a planar platform has one rotation"
+    else:
+        return
+    raise top.error("sensors", wrong="do not fit the robot", expected=expected, got=got)
 
 
 def _check_platform(robot: Robot, top: Table) -> None:

@@ -45,10 +45,11 @@ def test_the_other_builtins_are_solvable_in_all_of_their_workspace(name: str) ->
     assert not names(analysis, "error") + names(analysis, "warning")
     full = min(analysis.cables, analysis.unknowns)
     assert analysis.workspace.rank == analysis.level.rank == analysis.home.rank == (full, full)
-    assert analysis.determined == (name != "four-cable")
+    assert analysis.determined == (analysis.closure == "lengths")
     assert analysis.workspace.deficient == 0
     smallest, mean, largest = analysis.workspace.condition
-    assert 1 <= smallest < mean < largest < 25
+    # The attachments of irma4u are almost a scaled copy of its anchors: yaw is held weakly.
+    assert 1 <= smallest < mean < largest < (250 if name == "irma4u" else 25)
 
 
 def test_four_lengths_leave_two_directions_of_the_reference_crane_free() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from solver_ref.parts import Pulley, Stiffness
 from solver_ref.robot import CLOSURES, MOTIONS, Robot
 from solver_ref.robot_file import builtin_names, load
 
@@ -27,6 +28,8 @@ CASPR = {
 WORKSPACES = {
     "four-cable": ([(-3, 3), (-2.5, 2.5), (0.5, 4)], 0.35, (0, 0, 2, 0, 0, 0)),
     "four-cable-concurrent": ([(-3, 3), (-2.5, 2.5), (0.5, 4)], 0.35, (0, 0, 2, 0, 0, 0)),
+    "four-cable-full": ([(-3, 3), (-2.5, 2.5), (0.5, 4)], 0.35, (0, 0, 2, 0, 0, 0)),
+    "irma4u": ([(-0.5, 0.5), (-0.5, 0.5), (0.4, 0.8)], 0.3, (0, 0, 0.6, 0, 0, 0)),
     "cogiro": ([(-4.4, 4.4), (-3.3, 3.3), (0.2, 4)], 0.3, (0, 0, 2.1, 0, 0, 0)),
     "ipanema1": ([(-1.2, 1.2), (-0.9, 0.9), (0.4, 1.6)], 0.3, (0, 0, 1, 0, 0, 0)),
     "acrobot": ([(0.2, 0.8), (0.2, 0.8), (0.1, 0.85)], 0.3, (0.5, 0.5, 0.475, 0, 0, 0)),
@@ -137,6 +140,38 @@ def test_the_concurrent_crane_differs_only_in_name_and_attachments() -> None:
     assert replace(crane, name=other.name, cables=cables) == other
 
 
+def test_the_full_crane_is_the_reference_crane_with_real_cables() -> None:
+    """The numbers of its definition; it differs in cables, closure and name alone."""
+    crane, full = load("four-cable"), load("four-cable-full")
+    plain = tuple(replace(cable, pulley=None, stiffness=None, thermal=0.0) for cable in full.cables)
+    assert replace(full, name=crane.name, closure=crane.closure, cables=plain) == crane
+    assert full.closure == "equilibrium"
+    assert full.sensors == ()
+    assert {cable.pulley for cable in full.cables} == {
+        Pulley(radius=0.05, axis=(0.0, 0.0, 1.0), efficiency=0.92)
+    }
+    assert {cable.stiffness for cable in full.cables} == {
+        Stiffness(k0=2e5, alpha=2.0, static_friction=30.0, slip=8e3, k_max=4e5)
+    }
+    assert {cable.thermal for cable in full.cables} == {1.2e-5}
+
+
+def test_irma4u_is_as_published() -> None:
+    robot = load("irma4u")
+    anchors = [[1.065, -1.155], [1.066, 1.155], [-1.066, 1.155], [-1.065, -1.155]]
+    attachments = [[0.075, -0.075], [0.075, 0.075], [-0.075, 0.075], [-0.075, -0.075]]
+    assert_array_equal(robot.anchors, [[*place, 1.839] for place in anchors])
+    assert_array_equal(robot.attachments, [[*place, 0.266] for place in attachments])
+    assert [cable.pulley for cable in robot.cables] == [
+        Pulley(radius=0.03, axis=(sign, 0.0, 0.0)) for sign in (1.0, 1.0, -1.0, -1.0)
+    ]
+    assert robot.platform.mass == 12.992
+    assert robot.platform.com == (0.0, 0.0, 0.173)
+    assert_array_equal(robot.platform.inertia, np.diag([0.183961, 0.115448, 0.186434]))
+    assert {(c.tension_min, c.tension_max) for c in robot.cables} == {(5.0, 400.0)}
+    assert robot.closure == "equilibrium"
+
+
 def test_every_motion_names_as_many_coordinates_as_it_leaves_free() -> None:
     spatial = MOTIONS["spatial"].coordinates
     for motion in MOTIONS.values():
@@ -173,7 +208,7 @@ def test_the_grown_workspace_adds_the_start_error() -> None:
 
 
 CHANGES = (
-    "name closure gravity anchor tension mass tilt home start_error accuracy residual_limit"
+    "name closure gravity anchor tension mass tilt home start_error accuracy residual_limit sensors"
 ).split()
 
 
@@ -192,6 +227,7 @@ def change(robot: Robot, what: str) -> Robot:
         "home": {"workspace": replace(space, home=(0.0, 0.0, 2.5, 0.0, 0.0, 0.0))},
         "start_error": {"workspace": replace(space, start_error=(0.04, 0.05))},
         "accuracy": {"accuracy": replace(accuracy, length=5e-6)},
+        "sensors": {"sensors": ("tension",)},
         "residual_limit": {"accuracy": replace(accuracy, residual_limit=2e-3)},
     }
     return replace(robot, **changes[what])

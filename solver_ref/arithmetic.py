@@ -100,6 +100,15 @@ class FloatArithmetic(Arithmetic):
         root = np.sqrt(value)
         return root, 1.0 / root
 
+    def angle(self, cosine: Scalar, sine: Scalar, span: tuple[float, float], role: str) -> Scalar:
+        """The angle (rad) of a unit vector, found within half a turn of the span's middle.
+
+        Hardware holds it in the span, flag `angle`.
+        """
+        middle = (span[0] + span[1]) / 2
+        c, s = np.cos(middle), np.sin(middle)
+        return middle + np.arctan2(sine * c - cosine * s, cosine * c + sine * s)
+
     def pivot(self, value: Scalar, floor: float) -> Scalar:
         """What `divide` divides by; hardware keeps it at or above `floor`."""
         return value

@@ -1,8 +1,10 @@
 """The cable robot's equations, written once over the abstract scalar.
 
-d = t + R b - a is the vector from anchor a to attachment b of one cable, L = |d| its length. A
-motion leaves some of the six spatial coordinates free; the others are the plain number 0, so planar
-and point robots are the same equations with the absent terms gone.
+d = t + R b - a is the vector from anchor a to attachment b of one cable, L = |d| its length. Behind
+a pulley L is the length of the whole way, and d the vector of that length along which the cable
+leaves, so that L's derivative is that of a straight cable along d. A motion leaves some of the six
+spatial coordinates free; the others are the plain number 0, so planar and point robots are the same
+equations with the absent terms gone.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
+from solver_ref.parts import Cable
+from solver_ref.pulley import UNLIMITED, Way, WrapLimits, way
 
 Vector = Sequence[Scalar]
 Matrix = Sequence[Sequence[Scalar]]
@@ -31,11 +35,16 @@ class Rotation:
 
 @dataclass(frozen=True)
 class CableState:
-    """One cable at a pose: R b and d (fine), and the moment r x d (coarse)."""
+    """One cable at a pose: R b, d and L^2 = d.d (fine), and the moment r x d (coarse).
+
+    `way` is how it gets there over its pulley, None without one.
+    """
 
     lever: Vector
     vector: Vector
     moment: Vector
+    square: Scalar
+    way: Way | None = None
 
 
 def spatial(coordinates: Vector, free: Sequence[int]) -> list[Scalar]:
@@ -86,18 +95,36 @@ def _rodrigues(
     return result
 
 
-def cable_state(
-    m: Arithmetic, position: Vector, turn: Rotation, anchor: Vector, attachment: Vector
+def cable_at(
+    m: Arithmetic,
+    position: Vector,
+    turn: Rotation,
+    cable: Cable,
+    limits: WrapLimits | None = None,
 ) -> CableState:
-    """Lever r = R b, vector d = t + r - a and moment r x d of one cable."""
+    """Lever r = R b, vector d, moment r x d and squared length of one cable.
+
+    `limits` are those of its pulley (`solver_ref.wraps`), which a trace needs.
+    """
     lever = [
-        m.dot(row, [m.constant(b, "geometry") for b in attachment], "lever") for row in turn.matrix
+        m.dot(row, [m.constant(b, "geometry") for b in cable.attachment], "lever")
+        for row in turn.matrix
     ]
     vector = [
         m.nearest(t + r - m.constant(a, "geometry"), "vector")
-        for t, r, a in zip(position, lever, anchor, strict=True)
+        for t, r, a in zip(position, lever, cable.anchor, strict=True)
     ]
-    return CableState(lever, vector, cross(m, lever, vector))
+    if cable.pulley is None:
+        return CableState(lever, vector, cross(m, lever, vector), squared_length(m, vector))
+    bent = way(m, cable.pulley, vector, limits or UNLIMITED)
+    return CableState(lever, bent.vector, cross(m, lever, bent.vector), bent.square, bent)
+
+
+def cable_state(
+    m: Arithmetic, position: Vector, turn: Rotation, anchor: Vector, attachment: Vector
+) -> CableState:
+    """`cable_at` of a straight cable."""
+    return cable_at(m, position, turn, Cable(anchor=anchor, attachment=attachment))
 
 
 def cross(m: Arithmetic, lever: Vector, vector: Vector) -> Vector:
@@ -113,9 +140,9 @@ def squared_length(m: Arithmetic, vector: Vector) -> Scalar:
     return m.total([m.round(x * x, "square") for x in vector])
 
 
-def squared_residual(m: Arithmetic, vector: Vector, length: Scalar) -> Scalar:
+def squared_residual(m: Arithmetic, state: CableState, length: Scalar) -> Scalar:
     """f = (d.d - L^2)/2; zero where the pose has the length L. Its rows are [d, r x d]."""
-    return 0.5 * (squared_length(m, vector) - m.round(length * length, "square"))
+    return 0.5 * (state.square - m.round(length * length, "square"))
 
 
 def squared_row(m: Arithmetic, state: CableState, turn: Rotation, free: Sequence[int]) -> Vector:

@@ -11,6 +11,8 @@ import numpy as np
 from solver_ref import cable
 from solver_ref.arithmetic import FloatArithmetic, Scalar
 from solver_ref.cable import CableState, Rotation
+from solver_ref.parts import Cable
+from solver_ref.pulley import Way
 from solver_ref.robot import Robot
 
 FLOAT = FloatArithmetic()
@@ -73,15 +75,37 @@ def scaling(robot: Robot) -> np.ndarray:
 
 
 def cable_lengths(robot: Robot, poses: np.ndarray) -> np.ndarray:
-    """L = |t + R b - a| of each cable: (..., coordinates) to (..., cables), m."""
+    """The length of each cable from its anchor on: (..., coordinates) to (..., cables), m.
+
+    L = |t + R b - a|; with a pulley r theta + Lf (`solver_ref.pulley`), NaN, with NumPy's warning,
+    where the attachment is inside the pulley.
+    """
     return np.stack([_length(state) for state in _cables(robot, poses)[1]], axis=-1)
+
+
+def wrap_angles(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """The angle theta (rad) over which each cable lies on its pulley, (..., cables); else 0.
+
+    Between -pi/2 and 3 pi/2: a negative one means that the cable would not touch the pulley.
+    """
+    states = _cables(robot, poses)[1]
+    angles = [state.way.angle if state.way else 0.0 for state in states]
+    return _array([angles], np.shape(poses)[:-1])[..., 0, :]
+
+
+def leaving_points(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """Where each cable leaves its pulley, or its anchor: (..., cables, 3), m, base frame."""
+    states = zip(robot.cables, _cables(robot, poses)[1], strict=True)
+    points = [_leaving(item, state.way) if state.way else item.anchor for item, state in states]
+    return _array(points, np.shape(poses)[:-1])
 
 
 def jacobian(robot: Robot, poses: np.ndarray) -> np.ndarray:
     """The geometric Jacobian: rows [u, r x u], L_dot = J (v, omega), shape (..., cables, free).
 
-    u points from anchor to attachment, r = R b; base frame, about the platform origin. A planar
-    robot has the columns of its plane and the moment about its axis, a point has u alone.
+    u points from anchor to attachment, behind a pulley along the free cable; r = R b; base frame,
+    about the platform origin. A planar robot has the columns of its plane and the moment about its
+    axis, a point has u alone.
     Units: 1 and m. A cable of length zero has no direction: NaN, with NumPy's warning.
     """
     rows = [
@@ -119,8 +143,7 @@ def squared_system(
     turn, states = _cables(robot, poses, robot.characteristic_length)
     shape = np.broadcast_shapes(np.shape(poses)[:-1], lengths.shape[:-1])
     residuals = [
-        cable.squared_residual(FLOAT, state.vector, lengths[..., i])
-        for i, state in enumerate(states)
+        cable.squared_residual(FLOAT, state, lengths[..., i]) for i, state in enumerate(states)
     ]
     rows = [cable.squared_row(FLOAT, state, turn, robot.free) for state in states]
     return _array([residuals], shape)[..., 0, :], _array(rows, shape)
@@ -132,12 +155,23 @@ def _cables(
     """The rotation (its rate matrix divided by `length`) and the state of every cable."""
     full = cable.spatial(_split(_checked(robot, poses)), robot.free)
     turn = cable.rotation(FLOAT, full[3:], length=length)
-    geometry = zip(robot.anchors.tolist(), robot.attachments.tolist(), strict=True)
-    return turn, [cable.cable_state(FLOAT, full[:3], turn, a, b) for a, b in geometry]
+    return turn, [cable.cable_at(FLOAT, full[:3], turn, item) for item in robot.cables]
 
 
 def _length(state: CableState) -> np.ndarray:
-    return np.sqrt(cable.squared_length(FLOAT, state.vector))
+    return np.sqrt(state.square)
+
+
+def _leaving(item: Cable, at: Way) -> list[Scalar]:
+    """E + r ((1 - cos theta) e + sin theta s), and across a fixed pulley the arc's share of o."""
+    pulley, arc = item.pulley, item.pulley.radius * at.angle
+    inward, forward = pulley.radius * (1 - np.cos(at.angle)), pulley.radius * np.sin(at.angle)
+    across = at.frame.across * arc / (arc + at.free)
+    directions = zip(at.frame.outward, pulley.axis, pulley.axle or (0, 0, 0), strict=True)
+    return [
+        entry + inward * e + forward * s + across * n
+        for entry, (e, s, n) in zip(item.anchor, directions, strict=True)
+    ]
 
 
 def _row(robot: Robot, state: CableState, angular: Sequence[Scalar]) -> np.ndarray:

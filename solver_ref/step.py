@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar
-from solver_ref.cable import cable_state, rotation, spatial, squared_residual, squared_row
+from solver_ref.cable import cable_at, rotation, spatial, squared_residual, squared_row
 from solver_ref.robot import Robot
 
 Vector = Sequence[Scalar]
@@ -67,8 +67,8 @@ def evaluate(
     weighted = len(robot.cables) > len(robot.free)
     residuals, rows, targets = [], [], []
     for cable, length in zip(robot.cables, lengths, strict=True):
-        state = cable_state(m, full[:3], turn, cable.anchor, cable.attachment)
-        squared = squared_residual(m, state.vector, length)
+        state = cable_at(m, full[:3], turn, cable)
+        squared = squared_residual(m, state, length)
         weight = m.reciprocal(length, "weight")
         residual = m.round(squared * weight, "residual")
         row = squared_row(m, state, turn, robot.free)

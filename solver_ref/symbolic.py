@@ -42,6 +42,14 @@ class SymbolicArithmetic(Arithmetic):
         root = sp.sqrt(value)
         return root, 1 / root
 
+    def angle(
+        self, cosine: sp.Expr, sine: sp.Expr, span: tuple[float, float], role: str
+    ) -> sp.Expr:
+        """The angle of a unit vector, within half a turn of the span's middle."""
+        middle = (exact(span[0]) + exact(span[1])) / 2
+        c, s = sp.cos(middle), sp.sin(middle)
+        return middle + sp.atan2(sine * c - cosine * s, cosine * c + sine * s)
+
     def absolute(self, value: sp.Expr) -> sp.Expr:
         return sp.Abs(value)
 

@@ -24,7 +24,7 @@ def equations(
     full = cable.spatial([POSE[index] for index in free], free)
     turn = cable.rotation(m, full[3:], length=unit)
     state = cable.cable_state(m, full[:3], turn, anchor, attachment)
-    residual = cable.squared_residual(m, state.vector, LENGTH)
+    residual = cable.squared_residual(m, state, LENGTH)
     return sp.nsimplify(residual, rational=True), cable.squared_row(m, state, turn, free)
 
 

@@ -13,7 +13,7 @@ WIRES: tuple[type[g.Node], ...] = (g.Constant, g.Scale, g.Join)
 
 _ONE_CYCLE = (
     *("Input", "Add", "Subtract", "Negate", "Absolute", "Maximum", "Minimum", "Less", "Outside"),
-    *("And", "Or", "Not", "Select", "Narrow", "Clamp", "Table"),
+    *("And", "Or", "Not", "Select", "Narrow", "Clamp", "Table", "Difference"),
 )
 _TWO_CYCLES = ("LeadingZeros", "ShiftLeft", "ShiftRight")
 UNIT: dict[str, int] = dict.fromkeys(_ONE_CYCLE, 1) | dict.fromkeys(_TWO_CYCLES, 2)

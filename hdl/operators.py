@@ -171,16 +171,31 @@ def _(node: g.Narrow, context: Context, a: Value) -> Value:
         return kept + _flag(up)
     a = _top(a, drop)
     if is_word(node.lo, node.hi):
-        # Out of range, all lower bits are the opposite of the sign.
-        width = node.hi.bit_length()
-        top, sign = a[min(width, len(a) - 1) :], a[-1]
-        inside = top.all() == top.any()
-        low = Mux(inside, extend(a, width).as_unsigned(), (~sign).replicate(width))
-        return Cat(low, sign).as_signed()
+        return _saturated_word(a, node.hi.bit_length())
     width = max(context.result.width, len(a))
     under, over = _beyond(a, node.lo, node.hi)
     if context.cycles == 2:
         under, over, a = (context.register(value) for value in (under, over, a))
+    lo, hi = (constant(code, width) for code in (node.lo, node.hi))
+    return Mux(under, lo, Mux(over, hi, extend(a, width)))
+
+
+def _saturated_word(a: Value, width: int) -> Value:
+    """The value in a word of `width` bits and a sign."""
+    # Out of range, all lower bits are the opposite of the sign.
+    top, sign = a[min(width, len(a) - 1) :], a[-1]
+    inside = top.all() == top.any()
+    low = Mux(inside, extend(a, width).as_unsigned(), (~sign).replicate(width))
+    return Cat(low, sign).as_signed()
+
+
+@result.register
+def _(node: g.Difference, context: Context, a: Value, b: Value) -> Value:
+    a = a - b
+    if is_word(node.lo, node.hi):
+        return _saturated_word(a, node.hi.bit_length())
+    under, over = _beyond(a, node.lo, node.hi)
+    width = max(context.result.width, len(a))
     lo, hi = (constant(code, width) for code in (node.lo, node.hi))
     return Mux(under, lo, Mux(over, hi, extend(a, width)))
 

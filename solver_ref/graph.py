@@ -135,6 +135,14 @@ class Narrow(Unary):
 
 
 @dataclass(frozen=True)
+class Difference(Binary):
+    """a - b brought into [lo, hi] by saturation, in one operation; both have the same fraction."""
+
+    lo: int
+    hi: int
+
+
+@dataclass(frozen=True)
 class Outside(Unary):
     """1 where the code of a is below lo or above hi (so a saturating Narrow would clip), else 0."""
 
@@ -194,7 +202,7 @@ OPERATIONS: dict[str, type[Node]] = {
     for cls in (
         *(Input, Constant, Add, Subtract, Multiply, Negate, Absolute, Maximum, Minimum, Less, And),
         *(Or, Not, Scale, Narrow, Outside, Select, LeadingZeros, ShiftLeft, ShiftRight, Table),
-        Join,
+        *(Join, Difference),
     )
 }
 

@@ -179,6 +179,11 @@ def _(node: g.Narrow, spans, a):
 
 
 @_compute.register
+def _(node: g.Difference, spans, a, b):
+    return np.clip(a - b, node.lo, node.hi)
+
+
+@_compute.register
 def _(node: g.Outside, spans, a):
     return ((a < node.lo) | (a > node.hi)).astype(np.int64)
 

@@ -158,6 +158,13 @@ def _(node: g.Narrow, a: Range) -> Range:
 
 
 @_range.register
+def _(node: g.Difference, a: Range, b: Range) -> Range:
+    _same_fraction(a, b)
+    lo, hi = (min(max(code, node.lo), node.hi) for code in (a.lo - b.hi, a.hi - b.lo))
+    return Range(lo, hi, a.fraction)
+
+
+@_range.register
 def _(node: g.Outside, a: Range) -> Range:
     return FLAG
 

@@ -105,6 +105,11 @@ def _outside(m: _Maker, a: int) -> g.Node:
     return g.Outside(a, lo, lo + m.rng.randint(0, 1 << m.rng.randint(1, 20)))
 
 
+def _difference(m: _Maker, a: int) -> g.Node:
+    bound = 1 << m.rng.randint(1, 20)
+    return g.Difference(a, m.alike(a), -bound, bound - m.rng.randint(1, 2))
+
+
 def _shift(m: _Maker, a: int) -> g.Node:
     b = m.pick()
     amount = m.low_bits(b, m.rng.randint(1, 5), min(m.spans[b].fraction, 0))
@@ -136,6 +141,7 @@ _OPERATIONS = (
     lambda m, a: g.Not(m.flag()),
     lambda m, a: g.Scale(a, m.rng.randint(-3, 3)),
     _outside,
+    _difference,
     lambda m, a: g.Select(m.flag(), a, m.alike(a)),
     lambda m, a: g.LeadingZeros(a, m.spans[a].hi.bit_length() + m.rng.randint(0, 3)),
     _shift,

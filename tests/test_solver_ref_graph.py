@@ -108,6 +108,7 @@ CODE_NODES = (
 CODE_MEANING = {
     "maximum": (g.Maximum(A, B), max),
     "minimum": (g.Minimum(A, B), min),
+    "difference": (g.Difference(A, B, -5, 9), lambda a, b: clipped(a - b, -5, 9)),
     "less": (g.Less(A, B), lambda a, b: int(a < b)),
     "join": (g.Join(HIGH, LOW, 3), lambda a, b: a * 8 + b % 8),
     "shift_left": (g.ShiftLeft(A, LOW, -(1 << 80), 1 << 80), lambda a, b: a * 2 ** (b % 8)),

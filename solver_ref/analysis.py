@@ -8,7 +8,8 @@ import numpy as np
 
 from solver_ref.conditioning import Conditioning, conditioning, rank_tolerance
 from solver_ref.domain import corner_poses, level_poses, sample_poses
-from solver_ref.findings import Finding, describe_directions, find
+from solver_ref.finding import Finding
+from solver_ref.findings import describe_directions, find
 from solver_ref.kinematics import cable_lengths, pose_matrix
 from solver_ref.robot import Robot
 
@@ -72,7 +73,10 @@ def analyse(robot: Robot, *, samples: int = 4096, seed: int = 0) -> Analysis:
     level = np.vstack([level_poses(robot, samples, rng), _level(robot, corners)])
     everywhere = np.vstack([home, sample_poses(robot, samples, rng), corners])
     at_level, at_all = conditioning(robot, level), conditioning(robot, everywhere)
-    lengths = cable_lengths(robot, everywhere)
+    # A swivelling pulley right above its attachment has no direction, and the cable no length.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lengths = cable_lengths(robot, everywhere)
+    lengths = lengths[np.isfinite(lengths).all(axis=-1)]
     free = describe_directions(robot, home)
     cables, unknowns = len(robot.cables), len(robot.free)
     return Analysis(
@@ -95,7 +99,14 @@ def analyse(robot: Robot, *, samples: int = 4096, seed: int = 0) -> Analysis:
         free_directions=free,
         lengths=tuple(zip(lengths.min(axis=0).tolist(), lengths.max(axis=0).tolist(), strict=True)),
         clearances=clearances(robot, everywhere),
-        findings=find(robot, level=at_level, workspace=at_all, free=free, lengths=lengths),
+        findings=find(
+            robot,
+            level=at_level,
+            workspace=at_all,
+            free=free,
+            poses=everywhere,
+            lengths=lengths,
+        ),
     )
 
 

@@ -1,13 +1,12 @@
 """What a robot's analysis found, in plain words."""
 
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 
 from solver_ref.conditioning import Conditioning, null_space, rank_tolerance, scaled_jacobian
-from solver_ref.kinematics import scaling
+from solver_ref.finding import Finding
+from solver_ref.kinematics import pose_matrix, scaling
 from solver_ref.robot import Robot
+from solver_ref.sag import sag_findings
 
 CLOSURES = {
     "attitude": "a measured rotation joins them and the pose is determined",
@@ -18,16 +17,6 @@ CLOSURES = {
     ),
 }
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One finding: an `error` makes the robot unsolvable, a `warning` a part of its workspace, a
-    `note` is worth knowing. `name` is its fixed word, `text` one sentence or two."""
-
-    severity: Literal["error", "warning", "note"]
-    name: str
-    text: str
 
 
 def describe_directions(robot: Robot, pose: np.ndarray) -> tuple[str, ...]:
@@ -64,13 +53,19 @@ def find(
     level: Conditioning,
     workspace: Conditioning,
     free: tuple[str, ...],
+    poses: np.ndarray,
     lengths: np.ndarray,
 ) -> tuple[Finding, ...]:
-    """All findings, errors first. `lengths`: over the workspace, (poses, cables), m."""
+    """All findings, errors first. `poses`: over the workspace, (N, coordinates), m and rad;
+    `lengths`: those of the cables there, (N, cables), m."""
     found = [
         *_singularities(robot, level, workspace),
         *_short_cables(robot, lengths),
+        *_swivels(robot, poses),
+        *sag_findings(robot, poses),
         *_undetermined(robot, workspace, free),
+        *_stretching(robot),
+        *_warming(robot, lengths),
     ]
     order = ("error", "warning", "note")
     return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
@@ -140,6 +135,50 @@ def _short_cables(robot: Robot, lengths: np.ndarray) -> list[Finding]:
         f"({reach:g} m), so that its direction is open"
     )
     return [Finding(severity="warning", name="short-cable", text=text)]
+
+
+def _swivels(robot: Robot, poses: np.ndarray) -> list[Finding]:
+    """Attachments that come near the line about which their pulley swivels."""
+    pulleys = [(i, cable.pulley) for i, cable in enumerate(robot.cables) if cable.pulley]
+    swivels = [(i, pulley) for i, pulley in pulleys if pulley.axle is None]
+    frames, reach, near = pose_matrix(robot, poses), robot.workspace.start_error[0], []
+    for i, pulley in swivels:
+        ends = frames[:, :3, :3] @ robot.attachments[i] + frames[:, :3, 3] - robot.anchors[i]
+        distance = np.linalg.norm(np.cross(ends, pulley.axis), axis=-1).min()
+        if distance <= reach:
+            near.append(f"{i + 1} ({distance:.3g} m)")
+    if not near:
+        return []
+    text = (
+        f"the attachment of cable {', '.join(near)} comes as near to the line about which its "
+        f"pulley swivels as a start may be off ({reach:g} m), so that the pulley's direction is "
+        "open"
+    )
+    return [Finding(severity="warning", name="swivel-axis", text=text)]
+
+
+def _stretching(robot: Robot) -> list[Finding]:
+    if "tension" in robot.sensors or not any(cable.stiffness for cable in robot.cables):
+        return []
+    text = "the cables stretch and no sensor measures their tensions: "
+    if robot.platform.mass is None:
+        text += "without the platform's mass they cannot be computed, nor the elongation"
+        return [Finding(severity="warning", name="unknown-tensions", text=text)]
+    text += "they are computed, in `track` those of the sample before"
+    return [Finding(severity="note", name="computed-tensions", text=text)]
+
+
+def _warming(robot: Robot, lengths: np.ndarray) -> list[Finding]:
+    if "temperature" in robot.sensors or not any(cable.thermal for cable in robot.cables):
+        return []
+    growth = max(
+        cable.thermal * size for cable, size in zip(robot.cables, lengths.max(0), strict=True)
+    )
+    text = (
+        "no sensor measures the temperature of the cables: each kelvin makes one up to "
+        f"{growth:.3g} m longer"
+    )
+    return [Finding(severity="note", name="unmeasured-temperature", text=text)]
 
 
 def _undetermined(robot: Robot, workspace: Conditioning, free: tuple[str, ...]) -> list[Finding]:

@@ -14,6 +14,7 @@ from solver_ref.analysis import Analysis, analyse, segment_distance
 from solver_ref.conditioning import null_space, scaled_jacobian
 from solver_ref.domain import corner_poses, sample_poses
 from solver_ref.kinematics import cable_lengths
+from solver_ref.parts import Pulley
 from solver_ref.robot import Platform
 from solver_ref.robot_file import builtin_names, load
 
@@ -178,6 +179,42 @@ def test_a_cable_that_vanishes_is_a_warning_and_no_error() -> None:
     analysis = analyse(replace(point, cables=(cable, *point.cables[1:])))
     assert analysis.ok
     assert "cable 1 (0 m)" in text(analysis, "short-cable")
+
+
+def test_the_full_crane_is_told_what_nobody_measures() -> None:
+    robot = load("four-cable-full")
+    analysis = analyse(robot)
+    assert names(analysis, "note") == [
+        "undetermined",
+        "computed-tensions",
+        "unmeasured-temperature",
+    ]
+    longest = max(high for _, high in analysis.lengths)
+    assert f"up to {1.2e-5 * longest:.3g} m longer" in text(analysis, "unmeasured-temperature")
+    measured = analyse(replace(robot, sensors=("tension", "temperature")))
+    assert names(measured, "note") == ["undetermined"]
+    massless = replace(robot, platform=Platform(), closure="attitude")
+    assert names(analyse(massless), "warning") == ["unknown-tensions"]
+
+
+def test_heavy_cables_are_a_warning() -> None:
+    robot = load("cogiro")
+    cables = tuple(replace(cable, linear_density=0.1) for cable in robot.cables)
+    analysis = analyse(replace(robot, cables=cables))
+    assert analysis.ok
+    assert names(analysis, "warning") == ["cable-sag"]
+    assert "by more than the accuracy, 1e-05 m" in text(analysis, "cable-sag")
+
+
+def test_an_attachment_below_its_swivelling_pulley_is_a_warning() -> None:
+    point = load("hangprinter")
+    above = replace(point.cables[3], pulley=Pulley(radius=0.05, axis=(0.0, 0.0, 1.0)))
+    analysis = analyse(replace(point, cables=(*point.cables[:3], above)))
+    assert "swivel-axis" in names(analysis, "warning")
+    assert text(analysis, "swivel-axis").startswith("the attachment of cable 4 (")
+    beside = replace(above, pulley=Pulley(radius=0.05, axis=(1.0, 0.0, 0.0), axle=(0.0, 1.0, 0.0)))
+    analysis = analyse(replace(point, cables=(*point.cables[:3], beside)))
+    assert "swivel-axis" not in names(analysis, "warning")
 
 
 @pytest.mark.parametrize(

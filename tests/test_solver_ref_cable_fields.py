@@ -4,6 +4,7 @@ import json
 import math
 import re
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 from robot_texts import CRANE, PLANAR, SECOND, edit, line_of
@@ -65,6 +66,19 @@ def test_defaults_hold_for_every_cable_that_does_not_say_otherwise() -> None:
     # A key of the cable replaces the whole value, its table is not merged.
     other = PARTS | {"thermal": 0.0, "pulley": Pulley(radius=0.1, axis=(0, 0, 1))}
     assert cables[1] == replace(loads(CRANE).cables[1], **other)
+
+
+def test_the_example_of_the_documentation_is_read() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "files.md").read_text(encoding="utf-8")
+    example = next(
+        block for block in re.findall(r"```toml\n(.*?)```", text, re.S) if "my-real-crane" in block
+    )
+    robot = loads(example)
+    assert robot.sensors == ("tension", "temperature")
+    assert [cable.offset for cable in robot.cables] == [0.0132, 0.0, 0.0, 0.0]
+    assert robot.cables[1].pulley == Pulley(radius=0.05, axis=(0, 0, 1), axle=(0, -1, 0))
+    assert robot.cables[2].pulley == robot.cables[0].pulley != robot.cables[1].pulley
+    assert all(cable.drum and cable.stiffness for cable in robot.cables)
 
 
 def test_defaults_are_the_same_as_writing_them_out() -> None:

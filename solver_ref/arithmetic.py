@@ -100,10 +100,12 @@ class FloatArithmetic(Arithmetic):
         root = np.sqrt(value)
         return root, 1.0 / root
 
-    def angle(self, cosine: Scalar, sine: Scalar, span: tuple[float, float], role: str) -> Scalar:
+    def angle(
+        self, cosine: Scalar, sine: Scalar, span: tuple[float, float], role: str, flag: str
+    ) -> Scalar:
         """The angle (rad) of a unit vector, found within half a turn of the span's middle.
 
-        Hardware holds it in the span, flag `angle`.
+        Hardware holds it within the span, which is then less than half a turn wide.
         """
         middle = (span[0] + span[1]) / 2
         c, s = np.cos(middle), np.sin(middle)

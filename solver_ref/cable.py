@@ -101,10 +101,13 @@ def cable_at(
     turn: Rotation,
     cable: Cable,
     limits: WrapLimits | None = None,
+    *,
+    precise: bool = False,
 ) -> CableState:
     """Lever r = R b, vector d, moment r x d and squared length of one cable.
 
-    `limits` are those of its pulley (`solver_ref.wraps`), which a trace needs.
+    `limits` are those of its pulley (`solver_ref.pulley_limits`), which a trace needs; `precise`
+    as in `solver_ref.pulley.way`.
     """
     lever = [
         m.dot(row, [m.constant(b, "geometry") for b in cable.attachment], "lever")
@@ -116,7 +119,7 @@ def cable_at(
     ]
     if cable.pulley is None:
         return CableState(lever, vector, cross(m, lever, vector), squared_length(m, vector))
-    bent = way(m, cable.pulley, vector, limits or UNLIMITED)
+    bent = way(m, cable.pulley, vector, limits or UNLIMITED, precise=precise)
     return CableState(lever, bent.vector, cross(m, lever, bent.vector), bent.square, bent)
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
 from solver_ref import graph as g
+from solver_ref.angles import AngleArithmetic
 from solver_ref.arithmetic import FloatArithmetic
-from solver_ref.fixed_arithmetic import Fixed, FixedArithmetic
+from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.profile import Profile
 
 TABLE_BITS = 9
@@ -44,7 +45,7 @@ class BlockExponent:
     exponent: int
 
 
-class TracedArithmetic(FixedArithmetic):
+class TracedArithmetic(AngleArithmetic):
     """`FixedArithmetic` with the elementary functions; what the kernels are traced with.
 
     `tilt` is the declared bound of the rotation vector's norm (rad), whose violation is flagged
@@ -131,8 +132,9 @@ class TracedArithmetic(FixedArithmetic):
 
         Saturates there under `flag`; without a flag it is `bounded`.
         """
-        span, most = value.range, by.shift.range.hi
-        wide = value.apply(g.ShiftLeft, by.shift, lo=span.lo << most, hi=span.hi << most)
+        span, shift = value.range, by.shift.range
+        ends = [code << bits for code in (span.lo, span.hi) for bits in (shift.lo, shift.hi)]
+        wide = value.apply(g.ShiftLeft, by.shift, lo=min(ends), hi=max(ends))
         precision = getattr(self.profile, role).bits
         fraction = precision - 1 - math.ceil(math.log2(limit))
         wide = self._within(wide.scaled(by.exponent).narrow(fraction), limit, flag)
@@ -176,7 +178,8 @@ class TracedArithmetic(FixedArithmetic):
         """The root of a positive value and its reciprocal.
 
         Table, one Newton step for the reciprocal root, then one Heron step for the root, whose
-        error is the square of the first's, and one Newton step more for the reciprocal.
+        error is the square of the first's, and one Newton step more for the reciprocal. A role of
+        fewer bits than `LONG_WORD` ends after the first step, 2**-19 of the value off at most.
         """
         if value.range.lo <= 0:
             raise ValueError(f"a square root needs a positive range, not {value.range}")
@@ -188,13 +191,13 @@ class TracedArithmetic(FixedArithmetic):
         mantissa = value.apply(g.ShiftLeft, half.extended(1).scaled(1), lo=top // 4, hi=top - 1)
         exponent = (width - value.range.fraction) // 2
         v = mantissa.scaled(value.range.fraction - width)
-        root, inverse = self._mantissa_root(v)
+        root, inverse = self._mantissa_root(v, getattr(self.profile, role).bits < LONG_WORD)
         return (
             self._unshift_root(root, half, exponent),
             self._shift_inverse(inverse, half, -exponent, value, role),
         )
 
-    def _mantissa_root(self, v: Fixed) -> tuple[Fixed, Fixed]:
+    def _mantissa_root(self, v: Fixed, short: bool) -> tuple[Fixed, Fixed]:
         bits = TABLE_BITS + 1
         quarter = 1 << (bits - 2)
         whole = v.apply(g.Narrow, fraction=bits, lo=quarter, hi=4 * quarter - 1).scaled(bits)
@@ -205,6 +208,8 @@ class TracedArithmetic(FixedArithmetic):
         square = (y * y).narrow(24)
         y = (y * (3.0 - (v.narrow(24) * square).narrow(22)).scaled(-1)).narrow(24)
         y = y.into(1.0, 2.0, "saturate")
+        if short:
+            return (v.narrow(24) * y.narrow(22)).narrow(24).into(0.5, 1.0, "saturate"), y
         root = (v * y.narrow(22)).narrow(27)
         rest = (v - (root * root).narrow(34)).into(-(2.0**-12), 2.0**-12, "proven")
         root = (root + (rest * y.narrow(14)).narrow(30).scaled(-1)).narrow(28)

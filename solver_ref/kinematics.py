@@ -83,20 +83,24 @@ def cable_lengths(robot: Robot, poses: np.ndarray) -> np.ndarray:
     return np.stack([_length(state) for state in _cables(robot, poses)[1]], axis=-1)
 
 
+def cable_ways(robot: Robot, poses: np.ndarray) -> list[Way | None]:
+    """The way of each cable over its pulley, its scalars of shape (...); None without one."""
+    return [state.way for state in _cables(robot, poses)[1]]
+
+
 def wrap_angles(robot: Robot, poses: np.ndarray) -> np.ndarray:
     """The angle theta (rad) over which each cable lies on its pulley, (..., cables); else 0.
 
     Between -pi/2 and 3 pi/2: a negative one means that the cable would not touch the pulley.
     """
-    states = _cables(robot, poses)[1]
-    angles = [state.way.angle if state.way else 0.0 for state in states]
+    angles = [way.angle if way else 0.0 for way in cable_ways(robot, poses)]
     return _array([angles], np.shape(poses)[:-1])[..., 0, :]
 
 
 def leaving_points(robot: Robot, poses: np.ndarray) -> np.ndarray:
     """Where each cable leaves its pulley, or its anchor: (..., cables, 3), m, base frame."""
-    states = zip(robot.cables, _cables(robot, poses)[1], strict=True)
-    points = [_leaving(item, state.way) if state.way else item.anchor for item, state in states]
+    ways = zip(robot.cables, cable_ways(robot, poses), strict=True)
+    points = [_leaving(item, way) if way else item.anchor for item, way in ways]
     return _array(points, np.shape(poses)[:-1])
 
 
@@ -167,9 +171,10 @@ def _leaving(item: Cable, at: Way) -> list[Scalar]:
     pulley, arc = item.pulley, item.pulley.radius * at.angle
     inward, forward = pulley.radius * (1 - np.cos(at.angle)), pulley.radius * np.sin(at.angle)
     across = at.frame.across * arc / (arc + at.free)
+    scale = 1.0 if at.frame.scale is None else at.frame.scale
     directions = zip(at.frame.outward, pulley.axis, pulley.axle or (0, 0, 0), strict=True)
     return [
-        entry + inward * e + forward * s + across * n
+        entry + inward * e * scale + forward * s + across * n
         for entry, (e, s, n) in zip(item.anchor, directions, strict=True)
     ]
 

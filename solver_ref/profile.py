@@ -40,6 +40,9 @@ class Profile:
     square: Fraction
     residual: Fraction
     damping: Fraction
+    wrap: Fraction
+    sine: Fraction
+    guide: Significant
     rate: Significant
     jacobian: Significant
     moment: Significant
@@ -53,9 +56,12 @@ class Profile:
     reciprocal: Significant
 
     @classmethod
-    def choose(cls, name: str, *, quantum: float, reach: float, lever: float = 1.0) -> Profile:
+    def choose(
+        cls, name: str, *, quantum: float, reach: float, lever: float = 1.0, radius: float = 1.0
+    ) -> Profile:
         """The profile `fine` or `18bit` for a largest quantum (m), the largest component of a
-        cable vector (m) and the distance of the farthest attachment from the origin (m).
+        cable vector (m), the distance of the farthest attachment from the origin (m) and the
+        radius of the largest pulley (m).
 
         The quantum is made finer as long as a component fits 25 bits, the widest operand that one
         multiplier of a 7-series part takes; more than 16 times finer would serve nobody.
@@ -66,6 +72,7 @@ class Profile:
         integer = 1 + math.ceil(math.log2(reach))
         q = max(needed, min(25 - integer, needed + 4))
         turn = q + 3 + max(0, math.floor(math.log2(lever or 1.0)))
+        wrap = q + 2 + math.ceil(math.log2(radius))
         wide = PROFILES[name]
         return cls(
             name=name,
@@ -77,6 +84,9 @@ class Profile:
             square=Fraction(q + 5),
             residual=Fraction(q + 3),
             damping=Fraction(20),
+            wrap=Fraction(wrap),
+            sine=Fraction(max(wrap + 2, 21)),
+            guide=Significant(22 if radius * 2.0**-17 <= 2.0**-q else 25),
             rate=Significant(18),
             jacobian=Significant(18),
             moment=Significant(18),

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar
 from solver_ref.cable import cable_at, rotation, spatial, squared_residual, squared_row
+from solver_ref.pulley import WrapLimits
+from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
 
 Vector = Sequence[Scalar]
@@ -57,17 +59,27 @@ class Step:
 
 
 def evaluate(
-    m: Arithmetic, robot: Robot, pose: Vector, lengths: Vector, *, level: Scalar | None = None
+    m: Arithmetic,
+    robot: Robot,
+    pose: Vector,
+    lengths: Vector,
+    *,
+    level: Scalar | None = None,
+    wraps: Sequence[WrapLimits | None] | None = None,
 ) -> Evaluation:
-    """Residuals and rows at a pose. Where the flag `level` is 1 the attitude is held."""
+    """Residuals and rows at a pose. Where the flag `level` is 1 the attitude is held.
+
+    `wraps` limits the cables' ways over their pulleys; by default those of `pulley_limits`.
+    """
     full = spatial(pose, robot.free)
     turn = rotation(m, full[3:], length=robot.characteristic_length)
     if level is not None:
         turn = turn.held(m, level)
     weighted = len(robot.cables) > len(robot.free)
     residuals, rows, targets = [], [], []
-    for cable, length in zip(robot.cables, lengths, strict=True):
-        state = cable_at(m, full[:3], turn, cable)
+    wraps = pulley_limits(robot) if wraps is None else wraps
+    for cable, limits, length in zip(robot.cables, wraps, lengths, strict=True):
+        state = cable_at(m, full[:3], turn, cable, limits)
         squared = squared_residual(m, state, length)
         weight = m.reciprocal(length, "weight")
         residual = m.round(squared * weight, "residual")

@@ -43,7 +43,7 @@ class SymbolicArithmetic(Arithmetic):
         return root, 1 / root
 
     def angle(
-        self, cosine: sp.Expr, sine: sp.Expr, span: tuple[float, float], role: str
+        self, cosine: sp.Expr, sine: sp.Expr, span: tuple[float, float], role: str, flag: str
     ) -> sp.Expr:
         """The angle of a unit vector, within half a turn of the span's middle."""
         middle = (exact(span[0]) + exact(span[1])) / 2

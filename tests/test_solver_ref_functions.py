@@ -12,7 +12,7 @@ from solver_ref.profile import Profile
 
 
 def tracer(tilt: float = 0.4) -> TracedArithmetic:
-    profile = Profile.choose("fine", quantum=2.0**-20, reach=10.0)
+    profile = Profile.choose("fine", quantum=2.0**-20, reach=10.0, radius=0.1)
     return TracedArithmetic(profile, tilt=tilt, largest_tilt=tilt)
 
 
@@ -81,6 +81,20 @@ def test_roots_and_their_reciprocals_are_within_a_few_quanta(lo, hi):
     exact = np.sqrt(fmt.decode(codes))
     assert np.max(np.abs(out["root"] - exact) - 2.0**-25 * exact) <= 2.0**-root.range.fraction
     assert np.max(np.abs(out["inverse"] - 1 / exact)) <= 4 * 2.0**-inverse.range.fraction
+
+
+@pytest.mark.parametrize("lo, hi", [(4.0, 145.0), (0.01, 0.02), (0.09, 260.0)])
+def test_a_short_root_and_its_reciprocal_are_within_2_to_the_minus_19(lo, hi):
+    m, fmt = tracer(), Format(False, 9, 25)
+    root, inverse = m.square_root(m.clamp(m.input("x", fmt), lo, hi), "guide")
+    codes = spread(fmt, lo, hi)
+    out = run(m, {"x": codes}, {"root": root, "inverse": inverse})
+    exact = np.sqrt(fmt.decode(codes))
+    assert m.profile.guide.bits < 25 and inverse.range.width == m.profile.guide.bits
+    error = np.abs(out["root"] - exact) - 2.0**-root.range.fraction
+    assert np.max(error / exact) <= 2.0**-19
+    error = np.abs(out["inverse"] - 1 / exact) - 2.0**-inverse.range.fraction
+    assert np.max(error * exact) <= 2.0**-19
 
 
 @pytest.mark.parametrize("tilt", [0.1, 0.4, 1.0, 3.0])

@@ -102,7 +102,7 @@ def cable_at(
     cable: Cable,
     limits: WrapLimits | None = None,
     *,
-    precise: bool = False,
+    precise: bool = True,
 ) -> CableState:
     """Lever r = R b, vector d, moment r x d and squared length of one cable.
 

@@ -76,12 +76,12 @@ def way(
     q: Vector,
     limits: WrapLimits = UNLIMITED,
     *,
-    precise: bool = False,
+    precise: bool = True,
 ) -> Way:
     """The way of a cable to the point `q` (m, from its entry point).
 
-    `precise` asks for a vector as fine as an output, not only as the step's Jacobian. A point
-    inside the pulley, Lf^2 < 0, has no way: NaN in floats, with NumPy's warning.
+    Without `precise` the vector is only as fine as the step's Jacobian, L^2 as fine as ever. A
+    point inside the pulley, Lf^2 < 0, has no way: NaN in floats, with NumPy's warning.
     """
     return _Guide(m, pulley, limits, *(("unit", "unit") if precise else ("guide", "jacobian"))).way(
         q

@@ -79,7 +79,7 @@ def evaluate(
     residuals, rows, targets = [], [], []
     wraps = pulley_limits(robot) if wraps is None else wraps
     for cable, limits, length in zip(robot.cables, wraps, lengths, strict=True):
-        state = cable_at(m, full[:3], turn, cable, limits)
+        state = cable_at(m, full[:3], turn, cable, limits, precise=False)
         squared = squared_residual(m, state, length)
         weight = m.reciprocal(length, "weight")
         residual = m.round(squared * weight, "residual")

@@ -111,6 +111,18 @@ class FloatArithmetic(Arithmetic):
         c, s = np.cos(middle), np.sin(middle)
         return middle + np.arctan2(sine * c - cosine * s, cosine * c + sine * s)
 
+    def sine_cosine(self, angle: Scalar, role: str) -> tuple[Scalar, Scalar]:
+        """Sine and cosine of an angle (rad)."""
+        return np.sin(angle), np.cos(angle)
+
+    def arctangent(self, y: Scalar, x: Scalar, role: str) -> Scalar:
+        """The angle (rad) of the point (x, y) in (-pi, pi]."""
+        return np.arctan2(y, x)
+
+    def arccosine(self, x: Scalar, role: str, flag: str) -> Scalar:
+        """The angle (rad) from 0 to pi of a cosine; hardware holds the cosine to +-1."""
+        return np.arccos(x)
+
     def pivot(self, value: Scalar, floor: float) -> Scalar:
         """What `divide` divides by; hardware keeps it at or above `floor`."""
         return value

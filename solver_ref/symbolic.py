@@ -50,6 +50,18 @@ class SymbolicArithmetic(Arithmetic):
         c, s = sp.cos(middle), sp.sin(middle)
         return middle + sp.atan2(sine * c - cosine * s, cosine * c + sine * s)
 
+    def sine_cosine(self, angle: sp.Expr, role: str) -> tuple[sp.Expr, sp.Expr]:
+        """Sine and cosine of an angle."""
+        return sp.sin(angle), sp.cos(angle)
+
+    def arctangent(self, y: sp.Expr, x: sp.Expr, role: str) -> sp.Expr:
+        """The angle of the point (x, y)."""
+        return sp.atan2(y, x)
+
+    def arccosine(self, x: sp.Expr, role: str, flag: str) -> sp.Expr:
+        """The angle of a cosine."""
+        return sp.acos(x)
+
     def absolute(self, value: sp.Expr) -> sp.Expr:
         return sp.Abs(value)
 

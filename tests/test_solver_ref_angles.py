@@ -53,3 +53,50 @@ def test_short_directions_are_near_every_angle() -> None:
         assert max(abs(c), abs(s)) <= 8 and abs(near - angle) <= 0.063
         assert math.cos(near) * math.hypot(c, s) == pytest.approx(c, abs=1e-12)
         assert math.sin(near) * math.hypot(c, s) == pytest.approx(s, abs=1e-12)
+
+
+@pytest.mark.parametrize("most", [0.3, 1.6, 3.2, 6.3])
+def test_sine_and_cosine_are_within_one_and_a_half_quanta(most) -> None:
+    m, fmt = tracer(), Format(True, 4, 22)
+    sine, cosine = m.sine_cosine(m.clamp(m.input("a", fmt), -most, most), "wrap")
+    rng = np.random.default_rng(14)
+    angles = np.concatenate([np.linspace(-most, most, 30001), rng.uniform(-most, most, 30000)])
+    codes = fmt.encode(np.clip(angles, -most + 2e-6, most - 2e-6))
+    out = run(m, {"a": codes}, {"sine": sine, "cosine": cosine})
+    for name, exact in zip(
+        ("sine", "cosine"), FLOAT.sine_cosine(fmt.decode(codes), ""), strict=True
+    ):
+        assert np.max(np.abs(out[name] - exact)) <= 1.5 * 2.0**-m.profile.wrap.bits
+        assert np.max(np.abs(out[name])) <= 1
+
+
+def test_an_arctangent_is_right_all_round_at_every_distance() -> None:
+    m, fmt = tracer(), Format(True, 4, 20)
+    angle = m.arctangent(m.input("y", fmt), m.input("x", fmt), "wrap")
+    rng = np.random.default_rng(15)
+    around = np.concatenate([circle(40000), rng.uniform(-math.pi, math.pi, 40000)])
+    size = 2.0 ** rng.uniform(-20, 2.99, around.size)
+    codes = {"x": fmt.encode(size * np.cos(around)), "y": fmt.encode(size * np.sin(around))}
+    edges = np.array([0, 0, 1, -1, fmt.lo, fmt.hi, fmt.lo, fmt.lo, 0, 0])
+    codes["x"][:10], codes["y"][:10] = (
+        edges,
+        np.array([0, 1, 0, 0, fmt.lo, 1, 0, -1, fmt.lo, fmt.hi]),
+    )
+    out = run(m, codes, {"angle": angle})
+    exact = FLOAT.arctangent(fmt.decode(codes["y"]), fmt.decode(codes["x"]), "")
+    error = np.abs(out["angle"] - exact)
+    assert np.max(error) <= 2.0**-m.profile.wrap.bits + 2.0**-20
+
+
+def test_an_arccosine_is_exact_at_its_ends_and_flagged_beyond() -> None:
+    m, fmt = tracer(), Format(True, 2, 21)
+    angle = m.arccosine(m.input("x", fmt), "wrap", "far")
+    flag = m.any(m.flags["far"])
+    one = 1 << 21
+    codes = np.unique(np.concatenate([np.arange(-one - 40, one + 40, 97), [-one, one, 0, one - 1]]))
+    out = run(m, {"x": codes}, {"angle": angle, "flag": flag})
+    inside = np.abs(codes) <= one
+    assert np.array_equal(out["flag"] == 0, inside)
+    exact = FLOAT.arccosine(np.clip(fmt.decode(codes), -1, 1), "", "")
+    assert np.max(np.abs(out["angle"] - exact)) <= 2 * 2.0**-m.profile.wrap.bits
+    assert out["angle"][codes == one] == 0

@@ -1,7 +1,7 @@
 """`python -m bench.tracking`: what decides the accuracy of a tracked pose, in float64.
 
 The crane's drive with lengths and attitude quantised to 2^-20 m and rad, in pieces of 100 samples
-side by side; each row of a table changes one thing. Errors are the largest from the true pose and twist.
+side by side; each row of a table changes one thing. Errors are the largest from the truth.
 """
 
 from __future__ import annotations

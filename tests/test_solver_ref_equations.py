@@ -9,6 +9,7 @@ from solver_ref import cable
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.domain import sample_poses
 from solver_ref.kinematics import cable_lengths, squared_system
+from solver_ref.parts import Cable
 from solver_ref.robot_file import load
 from solver_ref.step import UNBOUNDED, gauss_jordan
 from solver_ref.symbolic import SymbolicArithmetic, exact
@@ -23,7 +24,7 @@ def equations(
     """Squared residual and its row of one cable, in the coordinates `free` of POSE."""
     full = cable.spatial([POSE[index] for index in free], free)
     turn = cable.rotation(m, full[3:], length=unit)
-    state = cable.cable_state(m, full[:3], turn, anchor, attachment)
+    state = cable.cable_at(m, full[:3], turn, Cable(anchor=anchor, attachment=attachment))
     residual = cable.squared_residual(m, state, LENGTH)
     return sp.nsimplify(residual, rational=True), cable.squared_row(m, state, turn, free)
 

@@ -28,6 +28,8 @@ TABLES: dict[str, dict[str, int]] = {
     "xc7": UNIT | {"Multiply": 0},
     "ecp5": _SLOW,
     "ice40": _SLOW,
+    # A short path of few operations, none of them shared: placed closely, it needs no more.
+    "direct": UNIT | {"Multiply": 0},
 }
 
 

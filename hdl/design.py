@@ -9,7 +9,8 @@ from functools import cached_property
 
 from hdl.pipeline import Pipeline
 from hdl.ring import RingKernel
-from hdl.schedule import Schedule, schedule
+from hdl.schedule import Plan, Schedule, combined, schedule
+from hdl.sequence import SequenceKernel
 from hdl.shell import StreamKernel, StreamPorts
 from hdl.target import Target, target
 from hdl.verilog import verilog
@@ -20,8 +21,11 @@ from solver_ref.kernels import KERNELS, KernelKind
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.profile import PROFILES
 from solver_ref.robot import Robot
+from solver_ref.sequence import Offsets, Sequence
 from solver_ref.split import split
 
+MAIN = "prepare"
+"""The long graph of a sequence, which shares its multipliers over II cycles."""
 DEFAULT_CLOCK_MHZ = {"xc7": 120.0, "ecp5": 100.0}
 
 
@@ -100,25 +104,92 @@ class Design:
         """`forward`'s exact cycle model."""
         return Ring(latency=self.schedule.latency, ii=self.options.ii) if self.iteration else None
 
+    @cached_property
+    def sequence(self) -> Sequence | None:
+        """`track`'s sequence over the graphs that the hardware runs."""
+        sequence = self.kernel.sequence
+        if sequence is None:
+            return None
+        shape = self.target.multiplier_shape
+        graphs = {name: split(graph, shape) for name, graph in sequence.graphs.items()}
+        return dataclasses.replace(sequence, graphs=graphs | {MAIN: self.graph})
+
+    @cached_property
+    def schedules(self) -> dict[str, Schedule]:
+        """Of the graphs of a sequence: the long one every II cycles, the others at once."""
+        main = {MAIN: self.schedule}
+        return main | {
+            name: schedule(graph, 1, self.target.direct)
+            for name, graph in self.sequence.graphs.items()
+            if name != MAIN
+        }
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The multipliers of all that is scheduled."""
+        if self.sequence is None:
+            return self.schedule.plan
+        return combined([entry.plan for entry in self.schedules.values()], self.options.ii)
+
     @property
     def inputs(self) -> dict[str, Format]:
+        if self.sequence:
+            return dict(self.sequence.fields)
         return self.iteration.fields if self.iteration else self.graph.inputs
 
     @property
     def outputs(self) -> dict[str, Format]:
+        if self.sequence:
+            return self.sequence.result_formats
         return self.iteration.result_formats if self.iteration else self.graph.output_formats
+
+    @cached_property
+    def offsets(self) -> Offsets | None:
+        """A sequence's cycle model."""
+        if self.sequence is None:
+            return None
+        return Offsets.of(
+            self.sequence,
+            {name: entry.latency for name, entry in self.schedules.items()},
+            {name: entry.ii for name, entry in self.schedules.items()},
+        )
 
     @property
     def latency(self) -> int | None:
         """Clock edges from an input transfer to its output; None where it depends on the data."""
+        if self.offsets:
+            return self.offsets.ends[0]
         return None if self.iteration else self.schedule.latency + StreamKernel.FIFO_LATENCY
+
+    @property
+    def feedback_latency(self) -> int | None:
+        """The latency, where all that does not depend on the input was prepared before."""
+        return self.latency if self.sequence else None
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles between two accepted inputs (of `forward`: between two passes)."""
+        return self.offsets.cycles if self.offsets else self.options.ii
 
     def component(self, *, behavioural: bool = False) -> StreamPorts:
         """A new Amaranth component; `behavioural` where no `kg_mul` module is at hand."""
+        if self.sequence:
+            return SequenceKernel(
+                self.sequence, self._pipelines(behavioural), tag_width=self.TAG_WIDTH
+            )
         pipeline = Pipeline(self.graph, self.schedule, self.target, behavioural=behavioural)
         if self.iteration:
             return RingKernel(self.iteration, pipeline, tag_width=self.TAG_WIDTH)
         return StreamKernel(pipeline, tag_width=self.TAG_WIDTH)
+
+    def _pipelines(self, behavioural: bool) -> dict[str, Pipeline]:
+        targets = {
+            name: self.target if name == MAIN else self.target.direct for name in self.schedules
+        }
+        return {
+            name: Pipeline(self.sequence.graphs[name], plan, targets[name], behavioural=behavioural)
+            for name, plan in self.schedules.items()
+        }
 
     @property
     def canonical_options(self) -> dict[str, object]:

@@ -59,6 +59,17 @@ class Schedule:
         return passing(self.units)
 
 
+def combined(plans: Sequence[Plan], ii: int) -> Plan:
+    """One plan for all, in which units of an II of 1 count as busy in as many of `ii` cycles as
+    they work: one."""
+    return Plan(
+        ii,
+        sum(plan.dsp for plan in plans),
+        sum(plan.slots for plan in plans),
+        sum(plan.lut_multipliers for plan in plans),
+    )
+
+
 def passing(units: Sequence[Unit]) -> frozenset[int]:
     return frozenset(
         node for unit in units if unit.kind != "table" or len(unit.nodes) > 1 for node in unit.nodes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,12 @@ class Target:
     multiplier_shape: tuple[int, int]
     multiplier_latency: int
     delay_line: str
+
+    @property
+    def direct(self) -> Target:
+        """The same chip for a short path of few operations, none of them shared: delays of one
+        cycle, multipliers with an input and an output register."""
+        return replace(self, family="direct", multiplier_latency=2)
 
 
 def _zynq(name: str, *, dsp: int, lut: int, ff: int, bram: float) -> Target:

@@ -136,7 +136,7 @@ def solve(
         if engine == "rtl":
             _ = design.verilog
         elif engine == "fixed":
-            _ = design.graph
+            _ = design.kernel
         report(2, 2, f"{len(next(iter(values.values())))} rows through the {engine} engine")
     return answered(run_batch(design, values, engine))
 
@@ -165,7 +165,7 @@ def generate(
     _check_place(place)
     with refusing(name):
         report(1, 3, f"{design.options.kernel} of {opened.name}: equations and schedule")
-        _ = design.schedule
+        _ = design.plan
         report(2, 3, "Verilog")
         _ = design.verilog
     report(3, 3, f"{vectors} golden vectors")

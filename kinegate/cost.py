@@ -15,7 +15,7 @@ def cost_of(design: Design) -> dict[str, Any]:
     `stops_at` are the tolerances (m) of a whole solve: of the residual, or, with more lengths than
     unknowns, of the scaled step.
     """
-    plan, options, robot = design.schedule.plan, design.options, design.robot
+    plan, options, robot = design.plan, design.options, design.robot
     tolerances = Tolerances.of(design.domain)
     redundant = len(robot.cables) > len(robot.free)
     return {
@@ -26,7 +26,7 @@ def cost_of(design: Design) -> dict[str, Any]:
         "clock_mhz": design.clock_mhz,
         "latency_cycles": design.latency,
         "pipeline_cycles": design.schedule.latency,
-        "updates_per_s": design.clock_mhz * 1e6 / options.ii,
+        "updates_per_s": design.clock_mhz * 1e6 / design.cycles,
         "dsp": plan.dsp,
         "dsp_available": design.target.resources.dsp,
         "dsp_busy": plan.dsp_busy,

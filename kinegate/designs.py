@@ -20,8 +20,6 @@ from solver_ref.profile import PROFILES
 from solver_ref.robot import CLOSURES, Robot, closure_problem
 from solver_ref.robot_file import load
 
-HARDWARE_CLOSURES = ("lengths", "minimum-norm")
-"""Those that hardware can be made for; the others need more inputs than lengths."""
 FINEST_ACCURACY = 1e-9
 LARGEST_II = 1024
 LARGEST_CLOCK_MHZ = 1000.0
@@ -36,9 +34,10 @@ class OptionError(InputError):
 class GenerationOptions(TypedDict, total=False):
     """The options of every function that makes hardware; what is left out has its default.
 
-    `kernel`: `lengths`, `step` (default; `forward` for `solve`) or `forward`; `ii`: clock cycles
-    between two inputs (4); `target`: a chip (`xc7z020`); `accuracy` (m) and `closure`: default the
-    robot's own; `clock` (MHz): default the family's; `profile`: `fine` or `18bit`.
+    `kernel`: `lengths`, `step` (default; `forward` for `solve`), `forward` or `track`; `ii`: clock
+    cycles between two inputs (4; of `track`'s preparation 32); `target`: a chip (`xc7z020`);
+    `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
+    `profile`: `fine` or `18bit`.
     """
 
     kernel: str
@@ -94,11 +93,13 @@ def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
 
 def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
     """The design of a robot; its parts are computed when they are asked for."""
-    chosen = {"kernel": "step", "ii": 4, "target": "xc7z020", "profile": "fine", **options}
+    chosen = {"kernel": "step", "target": "xc7z020", "profile": "fine", **options}
     known = {"kernel": KERNELS, "target": targets(), "profile": PROFILES}
     for key, words in known.items():
         if chosen[key] not in words:
             raise unknown(name, key, chosen[key], words)
+    kind = KERNELS[chosen["kernel"]]
+    chosen.setdefault("ii", kind.usual_ii)
     if not 1 <= chosen["ii"] <= LARGEST_II:
         expected = f"1 to {LARGEST_II} clock cycles"
         raise OptionError(name, "ii", wrong="is out of range", expected=expected, got=chosen["ii"])
@@ -108,14 +109,10 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         raise OptionError(
             name, "clock", wrong="is out of range", expected=expected, got=f"{clock:g}"
         )
-    if robot.closure not in HARDWARE_CLOSURES:
-        raise OptionError(
-            name,
-            "closure",
-            wrong=f"{robot.closure} makes no hardware yet",
-            expected="minimum-norm",
-            got=robot.closure,
-        )
+    if robot.closure not in kind.closures:
+        wrong = kind.refusals.get(robot.closure, f"makes no hardware for {kind.name} yet")
+        expected = " or ".join(kind.closures)
+        raise OptionError(name, "closure", wrong=wrong, expected=expected, got=robot.closure)
     fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile")}
     return Design(robot, Options(**fields, clock_mhz=clock))
 

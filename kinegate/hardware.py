@@ -55,7 +55,7 @@ def simulation_of(
     design, directory = opened.design, _directory(opened, "sim")
     with refusing(opened.name):
         report(1, 4, f"{design.options.kernel} of {design.robot.name}: equations and schedule")
-        _ = design.schedule
+        _ = design.plan
         report(2, 4, "Verilog" if simulator != AMARANTH else "hardware")
         _ = simulator == AMARANTH or opened.package or design.verilog
     report(3, 4, f"{count} golden vectors")
@@ -117,7 +117,7 @@ def _figures(design: Design, vectors: Vectors, seen: Simulation) -> dict[str, An
 def model_cycles(design: Design, vectors: Vectors) -> tuple[Any, Any]:
     """Latency and II as the model has them: integers, or min, mean and max for `forward`."""
     if vectors.timing is None:
-        return design.latency, design.options.ii
+        return design.latency, design.cycles
     return spread(vectors.timing.latency), spread(vectors.timing.ii)
 
 
@@ -143,7 +143,7 @@ def synthesis_of(opened: Opened, *, route: bool, seed: int, report: Report) -> d
     steps = 3 + route
     with refusing(opened.name):
         report(1, steps, f"{options.kernel} of {design.robot.name}: equations and schedule")
-        plan = design.schedule.plan
+        plan = design.plan
         report(2, steps, "Verilog")
         _ = opened.package or design.verilog
     report(3, steps, f"synthesis for {target.name}")
@@ -169,7 +169,7 @@ def synthesis_of(opened: Opened, *, route: bool, seed: int, report: Report) -> d
         "bram": made.bram,
         "fits": made.fits(target),
         "latency_cycles": latency,
-        "feedback_cycles": None,
+        "feedback_cycles": design.feedback_latency,
         "throughput_per_s": design.clock_mhz * 1e6 / ii,
         "dsp_busy": plan.slots / (made.dsp * options.ii) if made.dsp else 1.0,
         "dsp_planned": plan.dsp,
@@ -180,7 +180,7 @@ def synthesis_of(opened: Opened, *, route: bool, seed: int, report: Report) -> d
 def _cycles(design: Design) -> tuple[Any, float]:
     """The latency, and the mean clock cycles for each result."""
     if design.iteration is None:
-        return design.latency, design.options.ii
+        return design.latency, design.cycles
     vectors = golden_vectors(design, THROUGHPUT_VECTORS, 0)
     latency, ii = model_cycles(design, vectors)
     return latency, ii["mean"]

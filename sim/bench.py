@@ -104,7 +104,7 @@ def expected_cycles(design: Design, vectors: Vectors) -> tuple[np.ndarray, np.nd
     if vectors.timing:
         return vectors.timing.latency, vectors.timing.ii
     count = len(vectors)
-    return np.full(count, design.latency), np.full(max(count - 1, 0), design.options.ii)
+    return np.full(count, design.latency), np.full(max(count - 1, 0), design.cycles)
 
 
 def run_vectors(

@@ -75,7 +75,7 @@ def bench_text(design: Design, count: int) -> str:
 
 def make_manifest(design: Design, vectors: Vectors, seed: int) -> dict[str, object]:
     """The contract of a generated kernel, ready for JSON."""
-    robot, plan = design.robot, design.schedule.plan
+    robot, plan = design.robot, design.plan
     timing = vectors.timing.summary() if vectors.timing else {}
     three = {
         key: {k: timing.get(f"{key}_{k}") for k in ("min", "mean", "max")}
@@ -85,9 +85,9 @@ def make_manifest(design: Design, vectors: Vectors, seed: int) -> dict[str, obje
         "name": design.name,
         "robot": {"name": robot.name, "facts": asdict(robot)},
         "kernel": design.options.kernel,
-        "ii": three["ii"] if timing else design.options.ii,
+        "ii": three["ii"] if timing else design.cycles,
         "latency": three["latency"] if timing else design.latency,
-        "feedback_latency": None,
+        "feedback_latency": design.feedback_latency,
         "step_ii": design.options.ii,
         "pipeline_latency": design.schedule.latency,
         "clock_mhz": design.clock_mhz,

@@ -9,9 +9,7 @@ import numpy as np
 from hdl.design import Design
 from solver_ref.interpreter import evaluate
 from solver_ref.iteration import Timing, evaluate_iteration
-
-WILD = 0.05
-"""Share of vectors whose codes are anything that the ports can carry, outside the domain too."""
+from solver_ref.sequence import evaluate_sequence
 
 Codes = dict[str, np.ndarray]
 
@@ -40,6 +38,8 @@ def golden_vectors(design: Design, count: int, seed: int) -> Vectors:
 
 def expected(design: Design, inputs: Codes) -> tuple[Codes, Timing | None]:
     """What the hardware must answer, bit for bit, and for `forward` the cycles that it takes."""
+    if design.sequence:
+        return evaluate_sequence(design.sequence, inputs), None
     if design.iteration is None:
         return evaluate(design.graph, inputs), None
     outputs, passes = evaluate_iteration(design.iteration, inputs)
@@ -50,7 +50,7 @@ def draw_inputs(design: Design, count: int, rng: np.random.Generator) -> tuple[C
     """Input codes by port, and which rows are nominal."""
     formats, values = design.inputs, design.kind.draw(design.robot, count, rng)
     inputs = {name: formats[name].encode(values[name]) for name in formats}
-    wild = rng.uniform(size=count) < WILD
+    wild = rng.uniform(size=count) < design.kind.wild
     for name, fmt in formats.items():
         anything = rng.integers(fmt.lo, fmt.hi, count, endpoint=True)
         inputs[name] = np.where(wild, anything, inputs[name])

@@ -41,6 +41,10 @@ class Arithmetic:
         """`clamp` to the two's complement word of +-size."""
         return value
 
+    def difference(self, a: Scalar, b: Scalar, size: float) -> Scalar:
+        """a - b, which hardware saturates to +-size."""
+        return a - b
+
     def proven(self, value: Scalar, limit: float) -> Scalar:
         """The value, known by a theorem to lie within +-limit."""
         return value

@@ -221,6 +221,12 @@ class FixedArithmetic(Arithmetic):
         """The value, known by a theorem to lie within +-limit; the interpreter checks it."""
         return value.into(-limit, limit, "proven")
 
+    def difference(self, a: Fixed, b: Fixed, size: float) -> Fixed:
+        """a - b, saturated to the two's complement word of +-size."""
+        a, b = self._pair(a, b)
+        hi = math.floor(math.ldexp(size, a.range.fraction)) - 1
+        return a.apply(g.Difference, b, lo=-hi - 1, hi=hi)
+
     def magnitude(self, value: Fixed) -> float:
         return value.range.magnitude
 

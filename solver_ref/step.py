@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from solver_ref.arithmetic import Arithmetic, Scalar
+from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
 from solver_ref.cable import cable_at, rotation, spatial, squared_residual, squared_row
 from solver_ref.pulley import WrapLimits
 from solver_ref.pulley_limits import pulley_limits
@@ -126,13 +126,24 @@ def gauss_jordan(
 ) -> tuple[list[Scalar], Scalar]:
     """Solve a symmetric positive definite system by Gauss-Jordan in the order of the rows.
 
-    The trailing block stays symmetric and bounded by its diagonal, |S_ij| <= sqrt(M_ii M_jj), so
-    only its upper half is computed. Returns the solution and the smallest pivot.
+    Returns the solution and the smallest pivot.
     """
-    size = len(right)
+    (solution,), pivot = eliminate(m, matrix, [right], bounds)
+    return solution, pivot
+
+
+def eliminate(
+    m: Arithmetic, matrix: Sequence[Vector], rights: Sequence[Vector], bounds: SolveBounds
+) -> tuple[list[list[Scalar]], Scalar]:
+    """`gauss_jordan` for several right sides: a solution for each, and the smallest pivot.
+
+    The trailing block stays symmetric and bounded by its diagonal, |S_ij| <= sqrt(M_ii M_jj), so
+    only its upper half is computed.
+    """
+    size = len(matrix)
     s = [[matrix[min(i, j)][max(i, j)] for j in range(size)] for i in range(size)]
     top = [m.magnitude(matrix[i][i]) for i in range(size)]
-    solution: list[Scalar] = list(right)
+    solutions: list[list[Scalar]] = [list(right) for right in rights]
     pivots = []
     for k in range(size):
         pivots.append(s[k][k])
@@ -141,7 +152,9 @@ def gauss_jordan(
             m.divide(s[k][j], by, _factor_limit(top[j], bounds.pivot), "factor", "")
             for j in range(k + 1, size)
         ]
-        solution[k] = m.divide(solution[k], by, bounds.solution, "solution", "step")
+        for solution in solutions:
+            if not is_zero(solution[k]):
+                solution[k] = m.divide(solution[k], by, bounds.solution, "solution", "step")
         for i in (i for i in range(size) if i != k):
             factor, first = s[i][k], max(i, k + 1)
             for j in range(first, size):
@@ -152,7 +165,9 @@ def gauss_jordan(
                 else:
                     s[i][j] = m.limit(value, bounds.factor, "step")
             limit = bounds.right_side if i > k else bounds.solution
-            value = m.minus_product(solution[i], factor, solution[k])
-            solution[i] = m.limit(value, limit, "step")
+            for solution in solutions:
+                if not is_zero(solution[k]):
+                    value = m.minus_product(solution[i], factor, solution[k])
+                    solution[i] = m.limit(value, limit, "step")
         s[k][k + 1 :] = row
-    return solution, m.minimum(pivots)
+    return solutions, m.minimum(pivots)

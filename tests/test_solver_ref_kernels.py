@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from kinegate.designs import HARDWARE_CLOSURES
 from solver_ref.domain import corner_poses, perturb, sample_poses
 from solver_ref.graph import Graph
 from solver_ref.interpreter import evaluate
@@ -13,7 +12,7 @@ from solver_ref.iteration import evaluate_iteration
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.forward import forward_kernel
 from solver_ref.kernels.lengths import lengths_kernel
-from solver_ref.kernels.step import step_kernel
+from solver_ref.kernels.step import StepKind, step_kernel
 from solver_ref.kinematics import cable_lengths, jacobian
 from solver_ref.levenberg_marquardt import lm_step
 from solver_ref.robot import Cable, Robot
@@ -21,7 +20,7 @@ from solver_ref.robot_file import builtin_names, load
 from solver_ref.status import Status
 
 SEED = 3
-ROBOTS = [name for name in builtin_names() if load(name).closure in HARDWARE_CLOSURES]
+ROBOTS = [name for name in builtin_names() if load(name).closure in StepKind.closures]
 
 
 def codes_of(formats, **columns):

@@ -4,7 +4,10 @@ from solver_ref.kernels.forward import Forward
 from solver_ref.kernels.kind import KernelKind
 from solver_ref.kernels.lengths import Lengths
 from solver_ref.kernels.step import StepKind
+from solver_ref.kernels.track import Track
 
-KERNELS: dict[str, KernelKind] = {kind.name: kind for kind in (Lengths(), StepKind(), Forward())}
+KERNELS: dict[str, KernelKind] = {
+    kind.name: kind for kind in (Lengths(), StepKind(), Forward(), Track())
+}
 
 __all__ = ["KERNELS", "KernelKind"]

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from solver_ref import graph as g
 from solver_ref.bounds import MARGIN, solve_bounds
-from solver_ref.cable import cable_state, rotation, spatial, squared_length
+from solver_ref.cable import cable_at, rotation, spatial
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.iteration import Iteration
 from solver_ref.profile import Profile
+from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
+from solver_ref.sequence import Sequence
 from solver_ref.step import SolveBounds
 
 SHORTEST = 2.0**-6
@@ -29,6 +31,7 @@ class Kernel:
     profile: Profile
     graph: g.Graph
     iteration: Iteration | None = None
+    sequence: Sequence | None = None
 
 
 @dataclass(frozen=True)
@@ -41,21 +44,22 @@ class Domain:
     reach: tuple[tuple[float, float], ...]
 
     @classmethod
-    def of(cls, robot: Robot, profile_name: str) -> Domain:
+    def of(cls, robot: Robot, profile_name: str, *, finest: float = math.inf) -> Domain:
+        """`finest` (m) makes the quantum that the accuracy asks for finer where it is smaller."""
         bounds = solve_bounds(robot)
         profile = Profile.choose(
             profile_name,
-            quantum=largest_quantum(robot, bounds),
+            quantum=min(largest_quantum(robot, bounds), finest),
             reach=largest_component(robot),
             lever=longest_lever(robot),
+            radius=max((c.pulley.radius for c in robot.cables if c.pulley), default=1.0),
         )
         m = tracer(robot, profile)
         full = spatial(pose_inputs(m, robot), robot.free)
         turn = rotation(m, full[3:])
         spans = []
-        for cable in robot.cables:
-            vector = cable_state(m, full[:3], turn, cable.anchor, cable.attachment).vector
-            square = squared_length(m, vector).range
+        for cable, limits in zip(robot.cables, pulley_limits(robot), strict=True):
+            square = cable_at(m, full[:3], turn, cable, limits).square.range
             low, high = (
                 math.sqrt(max(x, 0) * 2.0**-square.fraction) for x in (square.lo, square.hi)
             )

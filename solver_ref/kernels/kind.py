@@ -55,13 +55,18 @@ class ColumnNames:
 class KernelKind(ABC):
     """One kind of hardware: how it is traced, fed, answered in float64 and judged.
 
-    `damped`: whether a damping policy and its lambda mean anything to it.
+    `closures`: those that it is made for; `refusals`: why not for others; `usual_ii`: the default.
+    `damped`: whether a damping policy and its lambda mean anything to it. `wild`: the share of test
+    vectors whose codes are anything that the ports can carry, outside the domain too.
     """
 
     name: ClassVar[str]
     what: ClassVar[str]
     closures: ClassVar[tuple[str, ...]] = ("lengths", "minimum-norm")
+    refusals: ClassVar[Mapping[str, str]] = {}
+    usual_ii: ClassVar[int] = 4
     damped: ClassVar[bool] = False
+    wild: ClassVar[float] = 0.05
 
     @abstractmethod
     def trace(self, domain: Domain) -> Kernel:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from solver_ref.cable import cable_state, rotation, spatial, squared_length
+from solver_ref.cable import cable_at, rotation, spatial
 from solver_ref.kernels.domain import Domain, Kernel, pose_inputs, tracer
 from solver_ref.kernels.kind import (
     WRITTEN,
@@ -24,7 +24,8 @@ from solver_ref.kernels.kind import (
 )
 from solver_ref.kernels.ports import outside, status_word
 from solver_ref.kinematics import cable_lengths, jacobian
-from solver_ref.robot import Robot
+from solver_ref.pulley_limits import pulley_limits
+from solver_ref.robot import CLOSURES, Robot
 from solver_ref.status import Status
 
 
@@ -35,10 +36,10 @@ def lengths_kernel(domain: Domain) -> Kernel:
     full = spatial(pose_inputs(m, robot), robot.free)
     turn = rotation(m, full[3:])
     lengths, rows = {}, {}
-    for number, (cable, reach) in enumerate(zip(robot.cables, domain.reach, strict=True), 1):
-        state = cable_state(m, full[:3], turn, cable.anchor, cable.attachment)
-        square = squared_length(m, state.vector)
-        square = m.clamp(square, reach[0] ** 2, reach[1] ** 2, "length")
+    ways = zip(robot.cables, pulley_limits(robot), domain.reach, strict=True)
+    for number, (cable, limits, reach) in enumerate(ways, 1):
+        state = cable_at(m, full[:3], turn, cable, limits)
+        square = m.clamp(state.square, reach[0] ** 2, reach[1] ** 2, "length")
         root, inverse = m.square_root(square, "unit")
         lengths[f"L{number}"] = m.proven(m.nearest(root, "pose"), reach[1] * (1 + 2.0**-20))
         unit = [x * inverse if x else 0 for x in state.vector]
@@ -59,6 +60,7 @@ def lengths_kernel(domain: Domain) -> Kernel:
 class Lengths(KernelKind):
     name = "lengths"
     what = "pose -> cable lengths and Jacobian"
+    closures = CLOSURES
 
     def trace(self, domain: Domain) -> Kernel:
         return lengths_kernel(domain)

@@ -88,8 +88,10 @@ class SequenceKernel(StreamPorts):
             self.o_valid.eq(fresh | waiting),
         ]
         m.d.sync += waiting.eq(self.o_valid & ~self.o_ready)
+        tag = Signal(self.tag_width, reset_less=True)
+        m.d.comb += self.o_tag.eq(tag)
         with m.If(enter):
-            m.d.sync += self.o_tag_kept(m).eq(self.i_tag)
+            m.d.sync += tag.eq(self.i_tag)
         hold = self._after(first, self.sequence.hold)[0] if self.sequence.hold else 0
         for name, register in self.sequence.results.items():
             form = self.outputs[name]
@@ -99,11 +101,6 @@ class SequenceKernel(StreamPorts):
             port = self.port("o", name)
             m.d.comb += port.eq(Mux(take, self._after(first, register), shown))
             m.d.sync += shown.eq(port)
-
-    def o_tag_kept(self, m: Module) -> Signal:
-        tag = Signal(self.tag_width, reset_less=True)
-        m.d.comb += self.o_tag.eq(tag)
-        return tag
 
     def _after(self, stage: Stage, register: str) -> Signal:
         """A register's value as the stage's outputs change it, while they stand."""

@@ -139,8 +139,11 @@ class TrackGraphs:
         outputs["radius"] = self._radius(m, found.columns, residual)
         limit = robot.accuracy.residual_limit
         outputs["near"] = m.negation(m.less(math.ldexp(round(limit * 2**20), -20), residual))
-        outputs["singular"] = m.any(m.flags.pop("singular", []))
-        outputs["beyond"] = m.any([flag for flags in m.flags.values() for flag in flags])
+        unused = ("singular", "unused")
+        outputs["singular"] = m.any(m.flags.get("singular", []))
+        outputs["beyond"] = m.any(
+            [flag for name, flags in m.flags.items() if name not in unused for flag in flags]
+        )
         formats = {f"pred_{name}": self.length_format for name in self.lengths}
         formats |= {f"offset_{name}": self.offset_format for name in self.lengths}
         return m.builder.graph("prepare", outputs, formats)
@@ -173,14 +176,18 @@ class TrackGraphs:
         }
 
     def _radius(self, m: TracedArithmetic, columns: list[list[Fixed]], residual: Fixed) -> Fixed:
-        """|K| (residual + quantum): how far the exact position can be (m)."""
-        moved = residual + 2.0**-self.quantum
-        count = len(self.lengths)
-        rows = [
-            m.total([m.absolute(column[k]) for column in columns[:count]])
+        """|K| (residual + quantum): the exact position is nearer than that (m).
+
+        |K| is the sum of the magnitudes that lengths move positions by; a residual beyond a rate's
+        limit counts as that limit, as no such pose is VALID.
+        """
+        moved = m.clamp(residual + 2.0**-self.quantum, 0.0, RATE_LIMIT, "unused")
+        entries = [
+            m.absolute(column[k])
+            for column in columns[: len(self.lengths)]
             for k in range(self.robot.translations)
         ]
-        return m.round(m.round(m.maximum(rows), "weight") * m.round(moved, "unit"), "unit")
+        return (m.round(m.total(entries), "weight") * moved).narrow(self.pose_bits)
 
     # -- feedback --------------------------------------------------------------------------------
 

@@ -87,12 +87,11 @@ def check(robot: Source, **options: Unpack[GenerationOptions]) -> dict[str, Any]
     try:
         with refusing(name):
             cost = cost_of(make_design(name, opened, options))
-    except OptionError as error:
-        if error.key != "closure":
+    except InputError as error:
+        if isinstance(error, OptionError) and error.key != "closure":
             raise
         note = str(error)
-    except InputError as error:
-        note, result["ok"] = str(error), False
+        result["ok"] = result["ok"] and error.key == "closure"
     return result | {"cost": cost, "cost_note": note}
 
 

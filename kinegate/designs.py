@@ -13,6 +13,7 @@ from typing import TypedDict
 
 from hdl.design import Design, Options
 from hdl.target import targets
+from kinegate.presets import PRESETS
 from sim.package import MANIFEST, Package, read_package
 from solver_ref.errors import InputError, shown
 from solver_ref.kernels import KERNELS
@@ -37,7 +38,8 @@ class GenerationOptions(TypedDict, total=False):
     `kernel`: `lengths`, `step` (default; `forward` for `solve`), `forward` or `track`; `ii`: clock
     cycles between two inputs (4; of `track`'s preparation 32); `target`: a chip (`xc7z020`);
     `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
-    `profile`: `fine` or `18bit`.
+    `profile`: `fine` or `18bit`; `preset`: a name of `kinegate.presets.PRESETS`, whose options
+    stand behind those that are given.
     """
 
     kernel: str
@@ -47,6 +49,7 @@ class GenerationOptions(TypedDict, total=False):
     clock: float
     profile: str
     closure: str
+    preset: str
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,17 @@ def unknown(file: str, key: str, value: object, known: Iterable[str]) -> OptionE
     hint = f", did you mean {close[0]}" if close else ""
     expected = f"one of {', '.join(known)}"
     return OptionError(file, key, wrong=f"is unknown{hint}", expected=expected, got=shown(value))
+
+
+def expanded(name: str, options: GenerationOptions) -> GenerationOptions:
+    """The options with those of the preset, where one is named, behind them."""
+    preset = options.get("preset")
+    if preset is None:
+        return options
+    if preset not in PRESETS:
+        raise unknown(name, "preset", preset, PRESETS)
+    rest = {key: value for key, value in options.items() if key != "preset"}
+    return {**PRESETS[preset], **rest}
 
 
 def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
@@ -93,6 +107,7 @@ def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
 
 def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
     """The design of a robot; its parts are computed when they are asked for."""
+    options = expanded(name, options)
     chosen = {"kernel": "step", "target": "xc7z020", "profile": "fine", **options}
     known = {"kernel": KERNELS, "target": targets(), "profile": PROFILES}
     for key, words in known.items():
@@ -112,7 +127,9 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
     if robot.closure not in kind.closures:
         wrong = kind.refusals.get(robot.closure, f"makes no hardware for {kind.name} yet")
         expected = " or ".join(kind.closures)
-        raise OptionError(name, "closure", wrong=wrong, expected=expected, got=robot.closure)
+        # The robot's own closure is a key of its file, another one an option.
+        error = OptionError if "closure" in options else InputError
+        raise error(name, "closure", wrong=wrong, expected=expected, got=robot.closure)
     fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile")}
     return Design(robot, Options(**fields, clock_mhz=clock))
 
@@ -144,7 +161,7 @@ def _open_directory(directory: Path, options: GenerationOptions) -> Opened:
     if not package.verilog.is_file():
         file = package.verilog.name
         raise InputError(name, file, wrong="is missing", expected=expected, got="no such file")
-    _check_same(name, options, package.design)
+    _check_same(name, expanded(name, options), package.design)
     return Opened(name, package.design, package)
 
 

@@ -56,8 +56,11 @@ INTEGER = Value("integer", int, "an integer")
 NUMBER = Value("number", float, "a number")
 
 _GENERATION = (
-    click.option("--kernel", metavar="K", help="lengths, step or forward."),
-    click.option("--ii", type=INTEGER, metavar="N", help="Clock cycles between inputs [4]."),
+    click.option("--kernel", metavar="K", help="lengths, step, forward, ...; see `kinegate list`."),
+    click.option(
+        "--ii", type=INTEGER, metavar="N", help="Clock cycles between inputs [4; track 32]."
+    ),
+    click.option("--preset", metavar="P", help="zynq7020: the options of a published design."),
     click.option("--target", metavar="T", help="The chip [xc7z020]; see `kinegate list`."),
     click.option(
         "--accuracy", type=LENGTH, metavar="LENGTH", help="Such as 10um [the robot's own]."

@@ -109,9 +109,17 @@ def test_check_costs_what_the_design_says(run):
 
 
 def test_check_analyses_a_closure_that_makes_no_hardware_yet(run):
-    found = figures(run("check", "four-cable", "--closure", "attitude", "--json"))
+    found = figures(run("check", "four-cable", "--closure", "equilibrium", "--json"))
     assert found["ok"] and found["cost"] is None
-    assert "attitude makes no hardware yet" in found["cost_note"]
+    assert "closure: makes no hardware for step yet" in found["cost_note"]
+
+
+def test_a_preset_stands_behind_the_options_that_are_given(run):
+    cost = figures(run("check", "four-cable", "--preset", "zynq7020", "--json"))["cost"]
+    assert (cost["kernel"], cost["ii"], cost["clock_mhz"]) == ("step", 12, 122.4)
+    words = ("--preset", "zynq7020", "--ii", "6", "--kernel", "lengths")
+    cost = figures(run("check", "four-cable", *words, "--json"))["cost"]
+    assert (cost["kernel"], cost["ii"], cost["clock_mhz"]) == ("lengths", 6, 122.4)
 
 
 @pytest.mark.parametrize(

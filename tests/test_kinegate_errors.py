@@ -60,8 +60,8 @@ OPTIONS = [
     ),
     ("--target unit", r"--target: is unknown; expected one of .*; got 'unit'"),
     (
-        "--kernel track",
-        r"--kernel: is unknown; expected one of lengths, step, forward; got 'track'",
+        "--kernel tensions",
+        r"--kernel: is unknown.*; expected one of lengths, step, forward, .*; got 'tensions'",
     ),
     ("--profile 9bit", r"--profile: is unknown.*; expected one of fine, 18bit; got '9bit'"),
     ("--ii two", r"--ii: cannot be read; expected an integer; got 'two'"),
@@ -96,13 +96,30 @@ def test_a_bad_generation_option_is_named(run, tmp_path, command, words, pattern
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("closure", ["attitude", "equilibrium"])
-def test_a_closure_that_makes_no_hardware_yet_is_refused(run, closure):
+def test_a_closure_that_makes_no_hardware_yet_is_refused(run):
     pattern = (
-        f"error: four-cable: --closure: {closure} makes no hardware yet; "
-        f"expected minimum-norm; got {closure}"
+        "error: four-cable: --closure: makes no hardware for step yet; expected lengths or "
+        ".*; got equilibrium"
     )
-    assert line_of(run("generate", "four-cable", "-o", "x", "--closure", closure)) == pattern
+    line = line_of(run("generate", "four-cable", "-o", "x", "--closure", "equilibrium"))
+    assert re.fullmatch(pattern, line)
+
+
+@pytest.mark.parametrize(
+    "words, key", [((), "closure"), (("--closure", "minimum-norm"), "--closure")]
+)
+def test_a_pose_that_would_drift_is_not_tracked(run, words, key):
+    line = line_of(run("simulate", "four-cable", "--kernel", "track", *words))
+    assert line == (
+        f"error: four-cable: {key}: drifts away while it reproduces every length, so it is not "
+        "tracked; expected lengths or attitude; got minimum-norm"
+    )
+
+
+def test_an_unknown_preset_is_named(run):
+    line = line_of(run("check", "four-cable", "--preset", "zynq"))
+    wrong = "is unknown, did you mean zynq7020; expected one of zynq7020; got 'zynq'"
+    assert line == f"error: four-cable: --preset: {wrong}"
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,8 @@ from solver_ref.kernels.kind import (
     stack,
     verdict,
 )
-from solver_ref.kernels.track_graphs import (
-    CLOCK,
-    FLAG,
-    SAMPLE_RATE,
-    TENSION,
-    TrackGraphs,
-    twist_names,
-)
+from solver_ref.kernels.track_formats import CLOCK, FLAG, SAMPLE_RATE, TENSION, twist_names
+from solver_ref.kernels.track_graphs import TrackGraphs
 from solver_ref.kinematics import cable_lengths, rate_matrix
 from solver_ref.measurement import Model, attitude_model, gain, length_model
 from solver_ref.robot import Robot

@@ -1,4 +1,4 @@
-"""The graphs of `track`: feedback, update, prepare, arm.
+"""The graphs of `track`: feedback, update, arm, and `prepare` of `track_prepare`.
 
 `feedback` turns a sample into a pose, x = x_pred + K (L - L_pred), and says what is wrong with the
 sample. Behind it `update` filters the rates and predicts the next pose; `prepare` computes at a
@@ -10,184 +10,34 @@ The rates are changes per sample. Their filter is that of `solver_ref.tracking`.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from functools import cached_property
 
 from solver_ref import detection
 from solver_ref import graph as g
-from solver_ref.cable import cable_at, rotation, spatial
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
-from solver_ref.gain import attitude_axes, gain, gain_bounds, tracking_quantum, unit_row
-from solver_ref.kernels.domain import Domain, coordinate_limits, estimate_limits, tracer
-from solver_ref.kernels.kind import length_names
-from solver_ref.profile import Significant
-from solver_ref.pulley_limits import pulley_limits
+from solver_ref.kernels.domain import estimate_limits
+from solver_ref.kernels.track_formats import (
+    CLOCK,
+    FLAG,
+    FROZEN_QUANTA,
+    INNOVATION_BITS,
+    RATE_LIMIT,
+    TENSION,
+    TrackFormats,
+)
+from solver_ref.kernels.track_prepare import prepare_graph
 from solver_ref.status import Status
-from solver_ref.tracking import Filter
-
-SAMPLE_RATE = 10_000.0
-"""Samples per second (Hz)."""
-
-POSE_GUARD, RATE_GUARD = 3, 10
-"""Fraction bits of the tracked pose beyond the lengths' quantum, and of its rates beyond those."""
-
-RATE_LIMIT = 2.0**-6
-"""Largest change of a coordinate from sample to sample (m, rad)."""
-
-INNOVATION_BITS = 18
-"""An innovation's word: one operand of the smallest multipliers. While a pose is searched for,
-what does not fit is walked in steps."""
-
-GAIN_BITS = 18
-ELIMINATION_BITS = 25
-FROZEN_QUANTA = 16
-"""An encoder that stands still while it should have moved by more quanta is frozen."""
-CLOCK = Format(False, 16, 0)
-"""The sample number `t`, which wraps."""
-FLAG = Format(False, 1, 0)
 
 
-class TrackGraphs:
-    """Builds the four graphs of a domain; formats flow from `prepare` to the others."""
-
-    def __init__(self, domain: Domain) -> None:
-        self.robot = domain.robot
-        finest = tracking_quantum(self.robot)
-        self.domain = domain = Domain.of(self.robot, domain.profile.name, finest=finest)
-        words = dict.fromkeys(("gram", "factor", "solution"), Significant(ELIMINATION_BITS))
-        self.profile = dataclasses.replace(domain.profile, **words, step=Significant(GAIN_BITS))
-        self.quantum = domain.profile.pose.bits
-        self.pose_bits = self.quantum + POSE_GUARD
-        self.rate_bits = self.pose_bits + RATE_GUARD
-        self.lengths = length_names(self.robot)
-        self.axes = tuple(self.robot.coordinates[i] for i in attitude_axes(self.robot))
-        self.measurements = (*self.lengths, *(f"m{axis}" for axis in self.axes))
-        self.length_format = domain.length_format()
-        self.filter = Filter()
-
-    def tracer(self) -> TracedArithmetic:
-        return tracer(self.robot, self.profile)
-
-    @cached_property
-    def pose_formats(self) -> dict[str, Format]:
-        """Of the tracked pose: room for a step beyond where estimates may go."""
-        return {
-            name: Format(True, math.floor(math.log2(max(map(abs, limits)))) + 3, self.pose_bits)
-            for name, limits in zip(
-                self.robot.coordinates, estimate_limits(self.robot), strict=True
-            )
-        }
-
-    @cached_property
-    def attitude_format(self) -> Format:
-        top = self.robot.tilt_bound + self.robot.workspace.start_error[1]
-        return Format(True, math.floor(math.log2(top)) + 2, self.quantum)
-
-    @cached_property
-    def offset_format(self) -> Format:
-        """Of what homing adds to the lengths: as far as they reach, both ways."""
-        return Format(True, self.length_format.width - self.quantum + 1, self.quantum)
-
-    @property
-    def rate_format(self) -> Format:
-        return Format(True, 1 - round(-math.log2(RATE_LIMIT)), self.rate_bits)
-
-    @property
-    def sum_format(self) -> Format:
-        """Of the movement that was predicted of a length since its code changed last."""
-        return Format(True, INNOVATION_BITS - self.quantum, self.quantum)
-
-    # -- prepare ---------------------------------------------------------------------------------
+class TrackGraphs(TrackFormats):
+    """The four graphs of a domain; formats flow from `prepare` to the others."""
 
     @cached_property
     def prepare(self) -> g.Graph:
-        """Pose, rates, lengths, offsets -> predicted lengths, gain, twist, residual, radius."""
-        m, robot = self.tracer(), self.robot
-        pose = self._pose(m)
-        rates = [m.input(f"rate_{name}", self.rate_format) for name in robot.coordinates]
-        measured = [m.input(name, self.length_format) for name in self.lengths]
-        offsets = [m.input(f"offset_{name}", self.offset_format) for name in self.lengths]
-        homing = m.input("homing", FLAG)
-        full = spatial([m.nearest(x, "pose") for x in pose], robot.free)
-        turn = rotation(m, full[3:], length=robot.characteristic_length)
-        outputs: dict[str, Fixed] = {}
-        residuals, rows = [], []
-        for i, cable in enumerate(robot.cables):
-            state = cable_at(m, full[:3], turn, cable, pulley_limits(robot)[i])
-            low, high = self.domain.reach[i]
-            square = m.clamp(state.square, low**2, high**2, "length")
-            root, inverse = m.square_root(square, "unit")
-            rows.append(unit_row(m, robot, state, turn, m.round(inverse, "jacobian")))
-            length = m.nearest(root, "pose")
-            own = length - offsets[i]
-            residuals.append(own - measured[i])
-            own = m.clamp(own, 0.0, self.length_format.hi * self.length_format.quantum, "offset")
-            outputs[f"pred_{self.lengths[i]}"] = m.select(homing, measured[i], own)
-            top = -self.offset_format.lo * self.offset_format.quantum
-            apart = m.difference(length, measured[i], top)
-            outputs[f"offset_{self.lengths[i]}"] = m.select(homing, apart, offsets[i])
-        found = gain(m, robot, rows, gain_bounds(robot))
-        for name, column in zip(self.measurements, found.columns, strict=True):
-            for coordinate, entry in zip(robot.coordinates, column, strict=True):
-                outputs[f"K_{coordinate}_{name}"] = entry
-        residual = m.maximum([m.absolute(x) for x in residuals])
-        outputs |= self._twist(m, turn, rates)
-        outputs |= {"residual": residual, "pivot": found.pivot}
-        outputs["radius"] = self._radius(m, found.columns, residual)
-        limit = robot.accuracy.residual_limit
-        outputs["near"] = m.negation(m.less(math.ldexp(round(limit * 2**20), -20), residual))
-        unused = ("singular", "unused")
-        outputs["singular"] = m.any(m.flags.get("singular", []))
-        outputs["beyond"] = m.any(
-            [flag for name, flags in m.flags.items() if name not in unused for flag in flags]
-        )
-        formats = {f"pred_{name}": self.length_format for name in self.lengths}
-        formats |= {f"offset_{name}": self.offset_format for name in self.lengths}
-        return m.builder.graph("prepare", outputs, formats)
-
-    def _pose(self, m: TracedArithmetic) -> list[Fixed]:
-        """The pose ports, held where estimates may go."""
-        pose = []
-        robot = self.robot
-        limits = zip(coordinate_limits(robot), estimate_limits(robot), strict=True)
-        for name, (declared, (low, high)) in zip(robot.coordinates, limits, strict=True):
-            port = m.input(name, self.pose_formats[name])
-            m.flag_outside(port, *declared, "beyond")
-            pose.append(port.into(low, high, "saturate"))
-        return pose
-
-    def _twist(self, m: TracedArithmetic, turn, rates: list[Fixed]) -> dict[str, Fixed]:
-        """(v, omega) per second: omega = J_l phi_dot in the free coordinates."""
-        robot, names = self.robot, twist_names(self.robot)
-        coarse = [m.round(rate, "unit") for rate in rates]
-        full = spatial(coarse, robot.free)
-        scale = m.constant(SAMPLE_RATE, "unit")
-        spun = m.constant(SAMPLE_RATE * robot.characteristic_length, "unit")
-        omega = [m.dot(row, full[3:], "unit") for row in turn.rate]
-        spatial_twist = [x * scale if x else 0 for x in full[:3]] + [
-            x * spun if x else 0 for x in omega
-        ]
-        return {
-            name: m.round(spatial_twist[index], "unit")
-            for name, index in zip(names, robot.free, strict=True)
-        }
-
-    def _radius(self, m: TracedArithmetic, columns: list[list[Fixed]], residual: Fixed) -> Fixed:
-        """|K| (residual + quantum): the exact position is nearer than that (m).
-
-        |K| is the sum of the magnitudes that lengths move positions by; a residual beyond a rate's
-        limit counts as that limit, as no such pose is VALID.
-        """
-        moved = m.clamp(residual + 2.0**-self.quantum, 0.0, RATE_LIMIT, "unused")
-        entries = [
-            m.absolute(column[k])
-            for column in columns[: len(self.lengths)]
-            for k in range(self.robot.translations)
-        ]
-        return (m.round(m.total(entries), "weight") * moved).narrow(self.pose_bits)
+        return prepare_graph(self)
 
     # -- feedback --------------------------------------------------------------------------------
 
@@ -217,15 +67,6 @@ class TrackGraphs:
             outputs[coordinate] = m.total(terms)
         outputs |= self._faults(m, measured, jumps)
         return m.builder.graph("feedback", outputs)
-
-    @property
-    def jump_limit(self) -> float:
-        """The largest innovation (m) that physics allows: at the beginning of a movement, when its
-        rate is not known yet, with the lag of the rate's filter and the noise of rounding."""
-        limits, period = detection.USUAL_LIMITS, 1 / SAMPLE_RATE
-        lag = limits.acceleration * period**2 / self.filter.velocity
-        noise = detection.NOISE_QUANTA * 2.0**-self.quantum + limits.noise
-        return limits.speed * period + lag + noise
 
     def _faults(
         self, m: TracedArithmetic, measured: list[Fixed], jumps: list[Fixed]
@@ -356,15 +197,6 @@ class TrackGraphs:
         )
         formats = {f"sum_{name}": self.sum_format for name in self.lengths}
         return m.builder.graph("arm", outputs, formats | {"missed": Format(False, 4, 0)})
-
-
-TENSION = Format(False, 16, 2)
-"""A measured tension (N)."""
-
-
-def twist_names(robot) -> tuple[str, ...]:
-    """The free components of the twist, in the order of the coordinates."""
-    return tuple(("vx", "vy", "vz", "wx", "wy", "wz")[index] for index in robot.free)
 
 
 def forgotten(value: Fixed) -> Fixed:

@@ -1,0 +1,139 @@
+"""The long graph of `track`: what depends on a pose alone, before lengths are known."""
+
+from __future__ import annotations
+
+import math
+
+from solver_ref import graph as g
+from solver_ref.cable import Rotation, cable_at, rotation, spatial
+from solver_ref.fixed_arithmetic import Fixed
+from solver_ref.functions import TracedArithmetic
+from solver_ref.gain import Gain, gain, gain_bounds, unit_row
+from solver_ref.kernels.domain import coordinate_limits, estimate_limits
+from solver_ref.kernels.track_formats import (
+    FLAG,
+    RATE_LIMIT,
+    SAMPLE_RATE,
+    TrackFormats,
+    twist_names,
+)
+from solver_ref.pulley_limits import pulley_limits
+
+QUIET = ("singular", "unused")
+"""Flags that do not put a prediction out of range."""
+
+
+def prepare_graph(t: TrackFormats) -> g.Graph:
+    """Pose, rates, lengths, offsets -> predicted lengths, gain, twist, residual, radius."""
+    m, robot = t.tracer(), t.robot
+    pose = _pose(m, t)
+    rates = [m.input(f"rate_{name}", t.rate_format) for name in robot.coordinates]
+    full = spatial([m.nearest(x, "pose") for x in pose], robot.free)
+    turn = rotation(m, full[3:], length=robot.characteristic_length)
+    lengths, rows = _lengths(m, t, full, turn)
+    outputs, residuals = _expected(m, t, lengths)
+    found = gain(m, robot, rows, gain_bounds(robot))
+    for name, column in zip(t.measurements, found.columns, strict=True):
+        for coordinate, entry in zip(robot.coordinates, column, strict=True):
+            outputs[f"K_{coordinate}_{name}"] = entry
+    outputs |= _twist(m, t, turn, rates) | _health(m, t, residuals, found)
+    formats = {f"pred_{name}": t.length_format for name in t.lengths}
+    formats |= {f"offset_{name}": t.offset_format for name in t.lengths}
+    return m.builder.graph("prepare", outputs, formats)
+
+
+def _pose(m: TracedArithmetic, t: TrackFormats) -> list[Fixed]:
+    """The pose ports, held where estimates may go."""
+    pose, robot = [], t.robot
+    limits = zip(coordinate_limits(robot), estimate_limits(robot), strict=True)
+    for name, (declared, (low, high)) in zip(robot.coordinates, limits, strict=True):
+        port = m.input(name, t.pose_formats[name])
+        m.flag_outside(port, *declared, "beyond")
+        pose.append(port.into(low, high, "saturate"))
+    return pose
+
+
+def _lengths(
+    m: TracedArithmetic, t: TrackFormats, full: list[Fixed], turn: Rotation
+) -> tuple[list[Fixed], list[list[Fixed]]]:
+    """The lengths at a pose and their unit rows in scaled coordinates."""
+    lengths, rows = [], []
+    ways = zip(t.robot.cables, pulley_limits(t.robot), t.domain.reach, strict=True)
+    for cable, limits, (low, high) in ways:
+        state = cable_at(m, full[:3], turn, cable, limits)
+        square = m.clamp(state.square, low**2, high**2, "length")
+        root, inverse = m.square_root(square, "unit")
+        rows.append(unit_row(m, t.robot, state, turn, m.round(inverse, "jacobian")))
+        lengths.append(m.nearest(root, "pose"))
+    return lengths, rows
+
+
+def _expected(
+    m: TracedArithmetic, t: TrackFormats, lengths: list[Fixed]
+) -> tuple[dict[str, Fixed], list[Fixed]]:
+    """What the encoders should show, their offsets, and how far they are from what they show.
+
+    While homing they show the lengths of this pose, whatever their zero is.
+    """
+    homing = m.input("homing", FLAG)
+    highest = t.length_format.hi * t.length_format.quantum
+    reach = -t.offset_format.lo * t.offset_format.quantum
+    outputs, residuals = {}, []
+    for name, length in zip(t.lengths, lengths, strict=True):
+        measured = m.input(name, t.length_format)
+        offset = m.input(f"offset_{name}", t.offset_format)
+        shown = length - offset
+        residuals.append(shown - measured)
+        shown = m.clamp(shown, 0.0, highest, "offset")
+        outputs[f"pred_{name}"] = m.select(homing, measured, shown)
+        apart = m.difference(length, measured, reach)
+        outputs[f"offset_{name}"] = m.select(homing, apart, offset)
+    return outputs, residuals
+
+
+def _twist(
+    m: TracedArithmetic, t: TrackFormats, turn: Rotation, rates: list[Fixed]
+) -> dict[str, Fixed]:
+    """(v, omega) per second: omega = J_l phi_dot in the free coordinates."""
+    robot = t.robot
+    full = spatial([m.round(rate, "unit") for rate in rates], robot.free)
+    scale = m.constant(SAMPLE_RATE, "unit")
+    spun = m.constant(SAMPLE_RATE * robot.characteristic_length, "unit")
+    omega = [m.dot(row, full[3:], "unit") for row in turn.rate]
+    twist = [x * scale if x else 0 for x in full[:3]] + [x * spun if x else 0 for x in omega]
+    return {
+        name: m.round(twist[index], "unit")
+        for name, index in zip(twist_names(robot), robot.free, strict=True)
+    }
+
+
+def _health(
+    m: TracedArithmetic, t: TrackFormats, residuals: list[Fixed], found: Gain
+) -> dict[str, Fixed]:
+    """Largest residual, smallest pivot, error radius, and the flags of this pose."""
+    residual = m.maximum([m.absolute(x) for x in residuals])
+    limit = math.ldexp(round(math.ldexp(t.robot.accuracy.residual_limit, 20)), -20)
+    beyond = [flag for name, flags in m.flags.items() if name not in QUIET for flag in flags]
+    return {
+        "residual": residual,
+        "pivot": found.pivot,
+        "radius": _radius(m, t, residual, found),
+        "near": m.negation(m.less(limit, residual)),
+        "singular": m.any(m.flags.get("singular", [])),
+        "beyond": m.any(beyond),
+    }
+
+
+def _radius(m: TracedArithmetic, t: TrackFormats, residual: Fixed, found: Gain) -> Fixed:
+    """|K| (residual + quantum): the exact position is nearer than that (m).
+
+    |K| is the sum of the magnitudes that lengths move positions by; a residual beyond a rate's
+    limit counts as that limit, as no such pose is VALID.
+    """
+    moved = m.clamp(residual + 2.0**-t.quantum, 0.0, RATE_LIMIT, "unused")
+    entries = [
+        m.absolute(column[k])
+        for column in found.columns[: len(t.lengths)]
+        for k in range(t.robot.translations)
+    ]
+    return (m.round(m.total(entries), "weight") * moved).narrow(t.pose_bits)

@@ -1,0 +1,174 @@
+"""Each node as one C expression in double: what it means without rounding.
+
+`Narrow` to fewer bits is the identity and a saturating one a limit. What serves as an integer (a
+table's index, a shift's amount) is rounded down as ever, so tables, counts of leading zeros and the
+polynomials are those of the fixed-point graph.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from solver_ref import graph as g
+from solver_ref.fixed import Range
+
+_WHOLE = (g.Narrow, g.LeadingZeros, g.Less, g.Outside, g.And, g.Or, g.Not)
+"""What is whole whatever its operands are."""
+
+
+def whole_nodes(nodes: tuple[g.Node, ...]) -> frozenset[int]:
+    """The `Narrow` nodes whose value serves as an integer: their rounding is part of the meaning.
+
+    ValueError for a wrapping `Narrow` that does not: a value cut into pieces has no meaning in
+    double (use the graph before `split`).
+    """
+    serving: set[int] = set()
+    for position in range(len(nodes) - 1, -1, -1):
+        node = nodes[position]
+        if isinstance(node, g.Table):
+            serving.add(node.a)
+        elif isinstance(node, g.ShiftLeft | g.ShiftRight):
+            serving.add(node.b)
+        if position in serving and not isinstance(node, _WHOLE):
+            serving.update(node.operands)
+    found = {i for i in serving if isinstance(nodes[i], g.Narrow)}
+    for position, node in enumerate(nodes):
+        if isinstance(node, g.Narrow) and node.overflow == "wrap" and position not in found:
+            raise ValueError(
+                f"node {position} ({node}) takes a value apart: not a matter of double"
+            )
+    return frozenset(found)
+
+
+def real(code: int, fraction: int) -> str:
+    """code * 2**-fraction as a C constant, exact to 53 bits."""
+    return f"({code / 2**fraction!r})" if fraction >= 0 else f"({float(code << -fraction)!r})"
+
+
+@singledispatch
+def expression(node: g.Node, span: Range, whole: bool, spans: list[Range], *operands: str) -> str:
+    """The text of a node, from its range, whether it serves as an integer, and its operands."""
+    raise TypeError(f"no rule in double for {type(node).__name__}")
+
+
+@expression.register
+def _(node: g.Add, span, whole, spans, a, b):
+    return f"{a} + {b}"
+
+
+@expression.register(g.Join)
+def _(node, span, whole, spans, a, b):
+    return f"{a} + {b}"
+
+
+@expression.register
+def _(node: g.Subtract, span, whole, spans, a, b):
+    return f"{a} - {b}"
+
+
+@expression.register
+def _(node: g.Multiply, span, whole, spans, a, b):
+    return f"{a} * {b}"
+
+
+@expression.register
+def _(node: g.Negate, span, whole, spans, a):
+    return f"-{a}"
+
+
+@expression.register
+def _(node: g.Absolute, span, whole, spans, a):
+    return f"{a} < 0 ? -{a} : {a}"
+
+
+@expression.register
+def _(node: g.Maximum, span, whole, spans, a, b):
+    return f"{a} < {b} ? {b} : {a}"
+
+
+@expression.register
+def _(node: g.Minimum, span, whole, spans, a, b):
+    return f"{b} < {a} ? {b} : {a}"
+
+
+@expression.register
+def _(node: g.Less, span, whole, spans, a, b):
+    return f"{a} < {b}"
+
+
+@expression.register
+def _(node: g.And, span, whole, spans, a, b):
+    return f"{a} * {b}"
+
+
+@expression.register
+def _(node: g.Or, span, whole, spans, a, b):
+    return f"{a} < {b} ? {b} : {a}"
+
+
+@expression.register
+def _(node: g.Not, span, whole, spans, a):
+    return f"1 - {a}"
+
+
+@expression.register
+def _(node: g.Scale, span, whole, spans, a):
+    return f"{a} * {real(1, -node.exponent)}"
+
+
+@expression.register
+def _(node: g.Narrow, span, whole, spans, a):
+    if whole:
+        return _whole(node, spans[0], a)
+    if node.overflow == "saturate":
+        return _limited(a, span)
+    return a
+
+
+def _whole(node: g.Narrow, operand: Range, a: str) -> str:
+    half = " + 0.5" if node.rounding == "half_even" else ""
+    code = f"{a} * {real(1, -node.fraction)}{half}"
+    quantum = real(1, node.fraction)
+    if node.overflow == "wrap":
+        size = node.hi - node.lo + 1
+        ends = f"{-(1 << 62)}, {1 << 62}"
+        turned = f"(kg_whole({code}, {ends}) - ({node.lo})) & {size - 1}"
+        return f"(double)(({turned}) + ({node.lo})) * {quantum}"
+    lo, hi = (max(min(x, 1 << 62), -(1 << 62)) for x in (node.lo, node.hi))
+    return f"(double)kg_whole({code}, {lo}, {hi}) * {quantum}"
+
+
+def _limited(a: str, span: Range) -> str:
+    return f"kg_limit_real({a}, {real(span.lo, span.fraction)}, {real(span.hi, span.fraction)})"
+
+
+@expression.register
+def _(node: g.Difference, span, whole, spans, a, b):
+    return _limited(f"{a} - {b}", span)
+
+
+@expression.register
+def _(node: g.Outside, span, whole, spans, a):
+    lo, hi = (real(code, spans[0].fraction) for code in (node.lo, node.hi))
+    return f"{a} < {lo} || {a} > {hi}"
+
+
+@expression.register
+def _(node: g.Select, span, whole, spans, condition, a, b):
+    return f"{condition} != 0 ? {a} : {b}"
+
+
+@expression.register
+def _(node: g.LeadingZeros, span, whole, spans, a):
+    code = f"kg_whole({a} * {real(1, -spans[0].fraction)}, 0, INT64_MAX)"
+    return f"{node.width} - kg_length((uint64_t){code})"
+
+
+@expression.register
+def _(node: g.ShiftLeft, span, whole, spans, a, b):
+    return f"{a} * kg_power({b})"
+
+
+@expression.register
+def _(node: g.ShiftRight, span, whole, spans, a, b):
+    return f"{a} / kg_power({b})"

@@ -1,6 +1,6 @@
 """The software twin at work: compiles the generated C and runs it over whole columns of codes.
 
-Answers are those of `solver_ref.interpreter` and `solver_ref.iteration`, bit for bit, at the speed
+Answers are those of `solver_ref.interpreter`, `iteration` and `sequence`, bit for bit, at the speed
 of a processor.
 """
 
@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,8 @@ from sim.bench import cache_directory
 from solver_ref.fixed import Format
 from solver_ref.graph import Graph
 from solver_ref.iteration import Iteration, PassLimitExceeded
-from solver_ref.software import Software, software
+from solver_ref.sequence import Sequence as Program
+from solver_ref.software import Software, Source, software
 
 FLAGS = ("-std=c99", "-O2")
 _LIBRARY = "twin.so"
@@ -46,17 +47,17 @@ def compiler() -> list[str]:
 
 
 def compile_twin(
-    source: Graph | Iteration,
+    source: Source,
     directory: Path | None = None,
     *,
     name: str = "twin",
     feedback: Mapping[str, str] | None = None,
     flags: Sequence[str] = FLAGS,
 ) -> Twin:
-    """The compiled C of a graph or an iteration, ready to run.
+    """The compiled C of a graph, an iteration or a sequence, ready to run.
 
     `directory` (default: the project's cache) keeps the library under a digest of its text, the
-    compiler and `flags`. `feedback` names for inputs the outputs that feed them in `sequence`.
+    compiler and `flags`. `feedback` names for inputs the outputs that feed them in `advance`.
     Raises what `software` does, `ToolMissing` without a compiler, `ToolError` where it fails.
     """
     made = software(source, name, feedback=feedback)
@@ -92,10 +93,10 @@ def build(made: Software, directory: Path, flags: Sequence[str] = FLAGS) -> Path
 
 @dataclass(frozen=True)
 class Twin:
-    """A compiled graph or iteration. All arrays are columns of shape (n,) by port name."""
+    """Compiled software. All arrays are columns of shape (n,) by port name."""
 
     name: str
-    source: Graph | Iteration
+    source: Source
     library: Path
     feedback: Mapping[str, str] = field(default_factory=dict)
     double: bool = True
@@ -105,15 +106,23 @@ class Twin:
         return isinstance(self.source, Iteration)
 
     @property
+    def remembers(self) -> bool:
+        """Whether each row follows from those before."""
+        return isinstance(self.source, Program)
+
+    @property
     def inputs(self) -> dict[str, Format]:
-        return self.source.fields if self.iterates else self.source.inputs
+        graph = isinstance(self.source, Graph)
+        return self.source.inputs if graph else dict(self.source.fields)
 
     @property
     def outputs(self) -> dict[str, Format]:
-        return self.source.result_formats if self.iterates else self.source.output_formats
+        graph = isinstance(self.source, Graph)
+        return self.source.output_formats if graph else self.source.result_formats
 
     def evaluate(self, inputs: Mapping[str, np.ndarray]) -> Codes:
-        """Output codes, as `solver_ref.interpreter.evaluate` and `evaluate_iteration` give them.
+        """Output codes, as `solver_ref.interpreter.evaluate`, `evaluate_iteration` and (after a
+        reset) `evaluate_sequence` give them.
 
         ValueError for a missing input or a code outside its format, `PassLimitExceeded` for a row
         that is not done in time. Codes wider than 64 bits are Python integers.
@@ -121,28 +130,37 @@ class Twin:
         return self.evaluate_with_passes(inputs)[0]
 
     def evaluate_with_passes(self, inputs: Mapping[str, np.ndarray]) -> tuple[Codes, np.ndarray]:
-        """Output codes, and the passes of each row (1 for a graph)."""
+        """Output codes, and the passes of each row (1 but for an iteration)."""
         given = _columns(self.inputs, inputs)
+        if self.remembers:
+            return self._run("sequence", given, self.start())
         return self._run("many", given)
 
-    def sequence(
-        self, inputs: Mapping[str, np.ndarray], first: Mapping[str, int]
-    ) -> tuple[Codes, dict[str, int]]:
-        """Row after row: an input in `feedback` is what its output was in the row before.
-
-        `first` has the codes of those inputs in the first row, `inputs` the columns of the others.
-        Returns the output codes, and what the inputs in `feedback` would be in the next row, so
-        that a long sequence can be run in parts. ValueError, `PassLimitExceeded`: see `evaluate`.
+    def start(self, first: Mapping[str, int] | None = None) -> np.ndarray:
+        """The state in front of the first row, for `advance`: that of a sequence after a reset, or
+        the codes `first` of the inputs in `feedback`.
         """
+        if self.remembers:
+            places = (self.source.registers, self.source.fields, self.source.results)
+            state = np.zeros(sum(map(len, places)), np.int64)
+            self._function("reset")(_pointer(state))
+            return state
         if not self.feedback:
             raise ValueError(f"{self.name} was compiled without feedback")
+        formats = {port: self.inputs[port] for port in self.feedback}
+        codes = {port: [code] for port, code in (first or {}).items()}
+        return np.concatenate(_columns(formats, codes))
+
+    def advance(self, state: np.ndarray, inputs: Mapping[str, np.ndarray]) -> Codes:
+        """Row after row from a state, which moves on to behind the last row.
+
+        `inputs` are the columns of all inputs but those in `feedback`: each of them is what its
+        output was in the row before. ValueError and `PassLimitExceeded` as in `evaluate`.
+        """
         others = {port: form for port, form in self.inputs.items() if port not in self.feedback}
         if not others:
-            raise ValueError(f"a sequence of {self.name} needs an input that is not fed back")
-        starts = {port: self.inputs[port] for port in self.feedback}
-        state = np.concatenate(_columns(starts, {port: [code] for port, code in first.items()}))
-        outputs, _ = self._run("sequence", _columns(others, inputs), state)
-        return outputs, {port: int(code) for port, code in zip(starts, state, strict=True)}
+            raise ValueError(f"rows of {self.name} need an input that is not fed back")
+        return self._run("sequence", _columns(others, inputs), state)[0]
 
     def evaluate_double(self, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Output values of the same graph in double, from values that are not rounded."""
@@ -150,7 +168,10 @@ class Twin:
             raise ValueError(f"{self.name} has no form in double")
         given = [np.ascontiguousarray(values[port], dtype=np.float64) for port in self.inputs]
         found = [np.empty(len(given[0])) for _ in range(len(self.outputs) + self.iterates)]
-        self.call("double_many", given, found)
+        state = self.start().astype(np.float64) if self.remembers else None
+        if self.remembers:
+            self._function("double_reset")(_pointer(state))
+        self.call("double_sequence" if self.remembers else "double_many", given, found, state)
         return dict(zip(self.outputs, found, strict=False))
 
     def call(
@@ -165,10 +186,13 @@ class Twin:
         """
         words = [ctypes.c_size_t(len(found[0])), _pointers(given), _pointers(found)]
         if state is not None:
-            words.insert(1, ctypes.c_void_p(state.ctypes.data))
-        run = getattr(ctypes.CDLL(str(self.library)), f"{self.name}_{function}")
-        run.restype = None
-        run(*words)
+            words.insert(1, _pointer(state))
+        self._function(function)(*words)
+
+    def _function(self, word: str) -> Callable[..., None]:
+        found = getattr(ctypes.CDLL(str(self.library)), f"{self.name}_{word}")
+        found.restype = None
+        return found
 
     def columns(self, rows: int) -> list[np.ndarray]:
         """Room for what `call` writes: each output in its words, the passes of an iteration."""
@@ -214,6 +238,10 @@ def _columns(formats: Mapping[str, Format], inputs: Mapping[str, np.ndarray]) ->
 
 def _fits(form: Format) -> bool:
     return -(1 << (_PORT - 1)) <= form.lo and form.hi < 1 << (_PORT - 1)
+
+
+def _pointer(column: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(column.ctypes.data)
 
 
 def _pointers(columns: Sequence[np.ndarray]) -> ctypes.Array[ctypes.c_void_p]:

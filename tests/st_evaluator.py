@@ -70,7 +70,8 @@ _FUNCTIONS = {
 
 
 class FunctionBlock:
-    """A function block from its text; call it with input codes for its output codes."""
+    """A function block from its text; call it with input codes for its output codes. What stays
+    from call to call is in `kept`."""
 
     def __init__(self, text: str) -> None:
         found = list(_TOKEN.finditer(text))
@@ -81,6 +82,7 @@ class FunctionBlock:
         self.inputs: list[str] = []
         self.outputs: list[str] = []
         self.arrays: dict[str, list[Lint]] = {}
+        self.kept: dict[str, Lint] = {}
         self._expect("FUNCTION_BLOCK")
         self.name = self._next()
         self._declared = self._declarations()
@@ -89,8 +91,10 @@ class FunctionBlock:
 
     def __call__(self, **inputs: int) -> dict[str, int]:
         assert sorted(inputs) == sorted(self.inputs)
-        scope = _FUNCTIONS | self.arrays | {name: Lint(code) for name, code in inputs.items()}
+        given = {name: Lint(code) for name, code in inputs.items()}
+        scope = _FUNCTIONS | self.arrays | self.kept | given
         exec(self._code, scope)
+        self.kept = {name: scope[name] for name in self.kept}
         return {name: scope[name].value for name in self.outputs}
 
     def _peek(self) -> str:
@@ -106,24 +110,31 @@ class FunctionBlock:
 
     def _declarations(self) -> set[str]:
         declared: set[str] = set()
-        kinds = {"VAR_INPUT": self.inputs, "VAR_OUTPUT": self.outputs, "VAR_TEMP": []}
+        kinds = {"VAR_INPUT": self.inputs, "VAR_OUTPUT": self.outputs}
         while self._peek().startswith("VAR"):
             kind = self._next()
-            if kind == "VAR":
-                self._expect("CONSTANT")
+            if self._peek() == "CONSTANT":
+                kind = self._next()
             while self._peek() != "END_VAR":
                 name = self._next()
                 assert name.upper() not in {other.upper() for other in declared}, name
                 declared.add(name)
-                self._expect(":")
-                if kind == "VAR":
-                    self.arrays[name] = self._array()
-                else:
-                    self._expect("LINT")
-                    kinds[kind].append(name)
-                self._expect(";")
+                kinds.setdefault(kind, []).append(name)
+                self._declare(name, kind)
             self._next()
         return declared
+
+    def _declare(self, name: str, kind: str) -> None:
+        self._expect(":")
+        if kind == "CONSTANT":
+            self.arrays[name] = self._array()
+        else:
+            self._expect("LINT")
+        if self._peek() == ":=":
+            assert kind in ("VAR", "VAR_OUTPUT"), f"{kind} {name} forgets its first value"
+            self._next()
+            self.kept[name] = Lint(int(self._next().removeprefix("LINT#")))
+        self._expect(";")
 
     def _array(self) -> list[Lint]:
         for word in ("ARRAY", "[", "0", ".."):

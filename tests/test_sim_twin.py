@@ -135,16 +135,16 @@ def test_a_sequence_carries_outputs_into_the_next_row(tmp_path):
         integrator(), tmp_path, feedback={"sum": "next", "old": "same"}, flags=STRICT
     )
     rate = np.random.default_rng(SEED).integers(-128, 128, 1_000)
-    found, last = twin.sequence({"rate": rate}, {"old": 7, "sum": 100})
+    state = twin.start({"old": 7, "sum": 100})
+    found = twin.advance(state, {"rate": rate})
     sums = (np.cumsum(rate) + 100 + 2048) % 4096 - 2048
     before = np.concatenate([[7, 100], sums])[:1_000]
     assert np.array_equal(found["next"], sums)
     assert np.array_equal(found["change"], sums - before)
-    assert last == {"sum": sums[-1], "old": sums[-2]}
-    part, state = twin.sequence({"rate": rate[:300]}, {"old": 7, "sum": 100})
-    rest, end = twin.sequence({"rate": rate[300:]}, state)
-    assert end == last
-    assert_equal({k: np.concatenate([part[k], rest[k]]) for k in found}, found)
+    assert list(state) == [sums[-1], sums[-2]]
+    again = twin.start({"old": 7, "sum": 100})
+    parts = [twin.advance(again, {"rate": part}) for part in np.split(rate, [300, 301])]
+    assert_equal({name: np.concatenate([part[name] for part in parts]) for name in found}, found)
 
 
 def test_a_sequence_of_solves_starts_each_from_the_one_before(tmp_path):
@@ -153,7 +153,8 @@ def test_a_sequence_of_solves_starts_each_from_the_one_before(tmp_path):
     twin = compile_twin(iteration, tmp_path, feedback=feedback, flags=QUICK)
     codes = drawn("planar4", "forward", 8, wild=0) | {"cold": np.zeros(8, int)}
     first = {port: int(codes[port][0]) for port in feedback}
-    found, _ = twin.sequence({k: v for k, v in codes.items() if k not in feedback}, first)
+    others = {port: column for port, column in codes.items() if port not in feedback}
+    found = twin.advance(twin.start(first), others)
     now = first
     for row in range(8):
         given = {port: column[row : row + 1] for port, column in codes.items()}

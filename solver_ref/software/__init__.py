@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from solver_ref.graph import Graph
-from solver_ref.iteration import Iteration
-from solver_ref.software import c_double, c_integers, structured_text
-from solver_ref.software.ports import Model
+from solver_ref.software import c_double, c_integers, c_interface, structured_text
+from solver_ref.software.ports import Model, Source
 
-__all__ = ["Software", "software"]
+__all__ = ["Software", "Source", "software"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class Software:
 
 
 def software(
-    source: Graph | Iteration,
+    source: Source,
     name: str,
     *,
     header: str = "",
@@ -45,5 +43,5 @@ def software(
             files[f"{name}{ending}"] = emit(model)
         except ValueError as error:
             missing[ending] = str(error)
-    header_text = c_integers.header(model, double="_double.c" not in missing)
+    header_text = c_interface.header(model, double="_double.c" not in missing)
     return Software(name, {f"{name}.h": header_text, **files}, missing)

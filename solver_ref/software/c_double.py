@@ -5,18 +5,21 @@ from __future__ import annotations
 from solver_ref import graph as g
 from solver_ref.fixed import Format
 from solver_ref.software.c_double_nodes import expression, real, whole_nodes
-from solver_ref.software.c_integers import signatures
+from solver_ref.software.c_interface import signatures
 from solver_ref.software.c_layout import (
     Member,
     comment,
     function,
     listed,
+    loop,
     port_word,
     power,
     run,
     structure,
 )
+from solver_ref.software.c_sequence import Style, functions
 from solver_ref.software.helpers import helpers_for
+from solver_ref.software.part import Part
 from solver_ref.software.ports import Model
 from solver_ref.software.words import INT64
 
@@ -29,43 +32,46 @@ _NOTE = "Doubles: the integer code from values, and the same graph without round
 def source(model: Model) -> str:
     """`NAME_double.c`. ValueError for a graph that has no meaning in double: one that `split` cut
     into pieces."""
-    name = model.name
     for port, form in model.outputs.items():
         if port_word(form) != INT64:
             raise ValueError(f"output {port!r} is {form}, wider than 64 bits")
     tables: _Tables = {}
-    body = _pass_body(model, tables)
-    text = structure(f"{name}_pass_in", _doubles(model.graph.inputs))
-    text += structure(f"{name}_pass_out", _doubles(model.graph.output_formats))
+    passes = "".join(_pass(model, part, tables) for part in model.parts.values())
+    text = ""
     for (fraction, codes), table in tables.items():
         items = listed(real(code, fraction)[1:-1] for code in codes)
         text += f"\nstatic const double {table}[{len(codes)}] = {{\n{items}\n}};\n"
-    signature = (
-        f"static void {name}_pass(const struct {name}_pass_in *in, struct {name}_pass_out *out)"
-    )
     texts = signatures(model)
-    text += function(signature, body) + function(texts["real"], _encoded(model))
-    text += function(texts["double"], _run(model)) + function(texts["double_many"], _many(model))
-    return f'{comment(model.describe(_NOTE))}#include "{name}.h"\n{helpers_for(text)}{text}'
+    text += passes + function(texts["real"], _encoded(model))
+    text += _sequence_functions(model) if model.sequence else _public(model)
+    return f'{comment(model.describe(_NOTE))}#include "{model.name}.h"\n{helpers_for(text)}{text}'
+
+
+def _pass(model: Model, part: Part, tables: _Tables) -> str:
+    name = f"{model.name}_{part.name}"
+    text = structure(f"{name}_in", _doubles(part.graph.inputs))
+    text += structure(f"{name}_out", _doubles(part.graph.output_formats))
+    signature = f"static void {name}(const struct {name}_in *in, struct {name}_out *out)"
+    return text + function(signature, _pass_body(part, tables))
 
 
 def _doubles(formats: dict[str, Format]) -> list[Member]:
     return [("double", name, "") for name in formats]
 
 
-def _pass_body(model: Model, tables: _Tables) -> list[str]:
-    graph, used, lines = model.graph, model.used, []
-    whole = whole_nodes(graph.nodes)
+def _pass_body(part: Part, tables: _Tables) -> list[str]:
+    graph, lines = part.graph, []
+    whole = whole_nodes(graph)
     for position, node in enumerate(graph.nodes):
-        if position not in used:
+        if position not in part.used:
             continue
         spans = [graph.ranges[i] for i in node.operands]
         operands = [f"v{i}" for i in node.operands]
         span = graph.ranges[position]
-        if model.code(position) is not None:
-            text = real(model.code(position), span.fraction)
-        elif model.origin(position) is not None and not isinstance(node, g.Scale):
-            text = f"v{model.origin(position)}"
+        if part.code(position) is not None:
+            text = real(part.code(position), span.fraction)
+        elif part.origin(position) is not None and not isinstance(node, g.Scale):
+            text = f"v{part.origin(position)}"
         elif isinstance(node, g.Input):
             text = f"in->{node.name}"
         elif isinstance(node, g.Table):
@@ -75,7 +81,7 @@ def _pass_body(model: Model, tables: _Tables) -> list[str]:
             text = expression(node, span, position in whole, spans, *operands)
         lines.append(f"const double v{position} = {text};")
     lines += [f"out->{output.name} = v{output.node};" for output in graph.outputs]
-    return lines if model.input_nodes() else ["(void)in;", *lines]
+    return lines if part.reads else ["(void)in;", *lines]
 
 
 def _encoded(model: Model) -> list[str]:
@@ -89,35 +95,57 @@ def _encoded(model: Model) -> list[str]:
         else:
             value = f"kg_hold(in->{port}, {ends})"
         lines.append(f"codes.{port} = {value};")
-    lines.append(f"{name}(&codes, &results);")
+    lines.append(f"{name}({'state, ' if model.sequence else ''}&codes, &results);")
     for port, form in model.outputs.items():
         scale = f"(double)results.{port} * {power(-form.fraction)}"
         lines.append(f"out->{port} = {scale if form.fraction else f'results.{port}'};")
     return [*lines, "return limited;"]
 
 
-def _run(model: Model) -> list[str]:
+def _public(model: Model) -> str:
     def given(port: str) -> str:
         return f"in->{port}" if model.inputs[port].fraction else f"(double)in->{port}"
 
     def constant(state: str, code: int) -> str:
-        return real(code, model.graph.inputs[state].fraction)
+        return real(code, model.iteration.graph.inputs[state].fraction)
 
-    lines = run(model, given, constant)
-    for port, form in model.outputs.items():
-        value = f"next.{port}" if form.fraction else f"kg_whole(next.{port}, {form.lo}, {form.hi})"
-        lines.append(f"out->{port} = {value};")
-    return [*lines, "return passes;"] if model.iteration else lines
+    texts, lines = signatures(model), run(model, given, constant)
+    lines += [f"out->{port} = {_result(model, port, f'next.{port}')};" for port in model.outputs]
+    lines += ["return passes;"] if model.iteration else []
+    call = f"{model.name}_double(&a, &b);"
+    rows = loop(_locals(model), _rows(model, call))
+    return function(texts["double"], lines) + function(texts["double_many"], rows)
 
 
-def _many(model: Model) -> list[str]:
-    name, lines = model.name, []
+def _sequence_functions(model: Model) -> str:
+    registers = model.sequence.registers
+    style = Style(
+        kind="double_",
+        cast="(double)",
+        held=lambda port: f"in->{port}",
+        first=lambda name: real(registers[name].initial, registers[name].format.fraction),
+        result=lambda name, text: _result(model, name, text),
+    )
+    rows = loop(_locals(model), _rows(model, f"{model.name}_double(state, &a, &b);"))
+    return functions(model, style) + function(signatures(model)["double_sequence"], rows)
+
+
+def _result(model: Model, port: str, text: str) -> str:
+    """A result as its port has it."""
+    form = model.outputs[port]
+    return text if form.fraction else f"kg_whole({text}, {form.lo}, {form.hi})"
+
+
+def _locals(model: Model) -> list[str]:
+    return [f"struct {model.name}_real_in a;", f"struct {model.name}_real_out b;"]
+
+
+def _rows(model: Model, call: str) -> list[str]:
+    """What is done for a row of columns of doubles."""
+    lines = []
     for i, (port, form) in enumerate(model.inputs.items()):
-        cast = "" if form.fraction else "(int64_t)"
-        lines.append(f"a.{port} = {cast}in[{i}][row];")
-    call = f"{name}_double(&a, &b);"
+        lines.append(f"a.{port} = {'' if form.fraction else '(int64_t)'}in[{i}][row];")
     lines.append(f"out[{len(model.outputs)}][row] = {call}" if model.iteration else call)
     for i, (port, form) in enumerate(model.outputs.items()):
         lines.append(f"out[{i}][row] = {'' if form.fraction else '(double)'}b.{port};")
-    head = [f"struct {name}_real_in a;", f"struct {name}_real_out b;", "size_t row;"]
-    return [*head, "for (row = 0; row < rows; row++) {", *(f"    {line}" for line in lines), "}"]
+    return lines

@@ -16,13 +16,14 @@ _WHOLE = (g.Narrow, g.LeadingZeros, g.Less, g.Outside, g.And, g.Or, g.Not)
 """What is whole whatever its operands are."""
 
 
-def whole_nodes(nodes: tuple[g.Node, ...]) -> frozenset[int]:
-    """The `Narrow` nodes whose value serves as an integer: their rounding is part of the meaning.
+def whole_nodes(graph: g.Graph) -> frozenset[int]:
+    """The `Narrow` nodes whose value serves as an integer, or is one already: their rounding and
+    wrapping are part of the meaning.
 
-    ValueError for a wrapping `Narrow` that does not: a value cut into pieces has no meaning in
-    double (use the graph before `split`).
+    ValueError for another wrapping `Narrow`: a value cut into pieces has no meaning in double (use
+    the graph before `split`).
     """
-    serving: set[int] = set()
+    nodes, serving = graph.nodes, set()
     for position in range(len(nodes) - 1, -1, -1):
         node = nodes[position]
         if isinstance(node, g.Table):
@@ -34,9 +35,11 @@ def whole_nodes(nodes: tuple[g.Node, ...]) -> frozenset[int]:
     found = {i for i in serving if isinstance(nodes[i], g.Narrow)}
     for position, node in enumerate(nodes):
         if isinstance(node, g.Narrow) and node.overflow == "wrap" and position not in found:
-            raise ValueError(
-                f"node {position} ({node}) takes a value apart: not a matter of double"
-            )
+            if graph.ranges[node.a].fraction or node.fraction:
+                raise ValueError(
+                    f"node {position} ({node}) takes a value apart: not a matter of double"
+                )
+            found.add(position)
     return frozenset(found)
 
 

@@ -92,3 +92,9 @@ def run(
         "}",
         f"passes = passes <= {iteration.max_passes} ? passes : 0;",
     ]
+
+
+def loop(before: Iterable[str], each: Iterable[str], after: Iterable[str] = ()) -> list[str]:
+    """What stands before a loop over rows, in it, and after it."""
+    rows = "for (row = 0; row < rows; row++) {"
+    return ["size_t row;", *before, rows, *(f"    {line}" for line in each), "}", *after]

@@ -42,6 +42,9 @@ class Profile:
     damping: Fraction
     wrap: Fraction
     sine: Fraction
+    density: Fraction
+    force: Fraction
+    balance: Fraction
     guide: Significant
     rate: Significant
     jacobian: Significant
@@ -52,6 +55,7 @@ class Profile:
     right_side: Significant
     solution: Significant
     step: Significant
+    gain: Significant
     weight: Significant
     reciprocal: Significant
 
@@ -86,6 +90,9 @@ class Profile:
             damping=Fraction(20),
             wrap=Fraction(wrap),
             sine=Fraction(max(wrap + 2, 21)),
+            density=Fraction(q + 8),
+            force=Fraction(q + 4),
+            balance=Fraction(q + 4),
             guide=Significant(22 if radius * 2.0**-17 <= 2.0**-q else 25),
             rate=Significant(18),
             jacobian=Significant(18),
@@ -96,6 +103,7 @@ class Profile:
             right_side=Significant(25),
             solution=Significant(wide),
             step=Significant(25),
+            gain=Significant(18),
             weight=Significant(18),
             reciprocal=Significant(wide),
         )

@@ -1,5 +1,6 @@
 """The generated C by itself: wide words, strict compilers, no undefined behaviour."""
 
+import platform
 import shutil
 import subprocess
 from pathlib import Path
@@ -163,3 +164,15 @@ def test_a_broken_promise_stops_a_checked_build(tmp_path):
 def test_the_cross_compiler_for_arm_takes_it(tmp_path, monkeypatch, name):
     monkeypatch.setenv("CC", ARM)
     assert compile_twin(source("four-cable", name), tmp_path, flags=STRICT).library.exists()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="-m32 is of x86-64 compilers")
+def test_a_32_bit_target_without_a_system_takes_it(tmp_path):
+    made = software(source("planar4", "forward"), "twin")
+    for name, text in made.files.items():
+        (tmp_path / name).write_text(text)
+    words = [*compiler(), *STRICT, "-m32", "-ffreestanding", "-fsyntax-only"]
+    ended = subprocess.run(
+        [*words, tmp_path / "twin.c", tmp_path / "twin_double.c"], capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -8,18 +8,21 @@ the cables that are free, fixes the one furthest beyond a bound there, and relea
 calls back. (Without releasing this is the improved closed form of Pott, 2014.)
 
 A pass adds a correction for the wrench that is still unbalanced, so that it is this difference, not
-the elimination, whose precision counts. It judges the tensions that it is given: those of a solve
-that is done are ones whose unbalanced wrench was measured.
+the elimination, whose precision counts. Cables are dropped, fixed and released only once the
+correction has settled. A pass judges the tensions that it is given: those of a solve that is done
+are ones whose unbalanced wrench was measured.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar
+from solver_ref.cholesky import CholeskyBounds, solve
 from solver_ref.robot import Robot
-from solver_ref.step import SolveBounds, gauss_jordan
+from solver_ref.step import SolveBounds
 
 Vector = Sequence[Scalar]
 
@@ -57,12 +60,32 @@ class TensionLimits:
 
 
 @dataclass(frozen=True)
+class Precision:
+    """What rounding does to a pass in hardware; floats need none of it.
+
+    A correction of the tensions, or with redundant cables of the wrench, is off by `rate` of its
+    largest component at most; it has settled where that is within `tolerance` (N), and tensions are
+    final where the next one is within twice that. `fraction`: the bits of a correction. `wrench`
+    (N): the unbalanced wrench is held to it. `floors`: of the pivots, where each has its own.
+    """
+
+    rate: float = 0.0
+    tolerance: float = math.inf
+    fraction: int = 0
+    wrench: float = math.inf
+    floors: tuple[float, ...] = ()
+
+
+EXACT = Precision()
+
+
+@dataclass(frozen=True)
 class TensionState:
     """What travels from pass to pass.
 
     `solution`: T (N), or with redundant cables y (N). Flags `low` and `high`: the cable is fixed at
     that bound; where cables are dropped, `low` says so and `high` stays 0. Flag `kept`: the last
-    pass fixed and released none. The first pass starts from zeros.
+    correction had settled and no cable was fixed or released. The first pass starts from zeros.
     """
 
     solution: Vector
@@ -90,37 +113,51 @@ def tension_pass(
     wrench: Vector,
     state: TensionState,
     bounds: SolveBounds,
+    precision: Precision = EXACT,
 ) -> TensionPass:
     """One pass. `rows` are [u, (r x u) / l] and `wrench` is W, moments divided by l (N), l the
-    characteristic length; `bounds` limit the elimination, whose pivots are about 1."""
+    characteristic length; `bounds` limit the elimination, whose pivots are about 1, and by `step`
+    the solution (N)."""
     redundant = len(rows) > len(wrench)
     free = [m.negation(m.any([a, b])) for a, b in zip(state.low, state.high, strict=True)]
-    tensions = _held(m, limits, rows, state, redundant)
+    tensions = _held(m, limits, rows, state, bounds, redundant)
     columns = list(zip(*rows, strict=True))
     unbalanced = [
-        m.round(w - m.dot(column, tensions, "wrench"), "wrench")
+        m.limit(m.round(w - m.dot(column, tensions, "wrench"), "wrench"), precision.wrench, "left")
         for w, column in zip(wrench, columns, strict=True)
     ]
-    correction, pivot = _correction(m, rows, free, unbalanced, redundant, bounds)
+    correction, pivot = _correction(m, rows, free, unbalanced, bounds, precision)
     solution = [
-        m.round(old + new, "tension") for old, new in zip(state.solution, correction, strict=True)
+        m.limit(m.nearest(old + new, "tension"), bounds.step, "tension")
+        for old, new in zip(state.solution, correction, strict=True)
     ]
-    wanted = _wanted(m, limits, rows, solution, redundant)
-    low, high, changed = _sorted(m, limits, state, free, wanted, redundant)
-    kept = m.negation(changed)
+    largest = m.maximum([m.absolute(x) for x in (unbalanced if redundant else correction)])
+    settled = m.negation(m.less(precision.tolerance, precision.rate * largest))
+    wanted = _wanted(m, limits, rows, solution, bounds, redundant)
+    low, high, changed = _sorted(m, limits, state, free, wanted, settled, redundant)
+    kept = m.every(settled, m.negation(changed))
+    close = m.negation(m.less(2 * precision.tolerance, largest))
     following = TensionState(solution, low, high, kept)
-    return TensionPass(tensions, unbalanced, pivot, following, m.every(state.kept, kept))
+    done = m.every(state.kept, kept, close)
+    return TensionPass(tensions, unbalanced, pivot, following, done)
 
 
 def _wanted(
-    m: Arithmetic, limits: TensionLimits, rows: Sequence[Vector], solution: Vector, redundant: bool
+    m: Arithmetic,
+    limits: TensionLimits,
+    rows: Sequence[Vector],
+    solution: Vector,
+    bounds: SolveBounds,
+    redundant: bool,
 ) -> list[Scalar]:
     """The tension of each cable if it had no bounds."""
     if not redundant:
         return list(solution)
+    middles = [m.constant(middle, "tension") for middle in limits.middle]
+    changes = [m.dot(row, solution, "tension") for row in rows]
     return [
-        m.round(m.constant(middle, "tension") + m.dot(row, solution, "tension"), "tension")
-        for middle, row in zip(limits.middle, rows, strict=True)
+        m.limit(middle + change, bounds.step, "tension")
+        for middle, change in zip(middles, changes, strict=True)
     ]
 
 
@@ -129,10 +166,11 @@ def _held(
     limits: TensionLimits,
     rows: Sequence[Vector],
     state: TensionState,
+    bounds: SolveBounds,
     redundant: bool,
 ) -> list[Scalar]:
     """The tensions of a state: those that are fixed at their bounds, or dropped."""
-    wanted = _wanted(m, limits, rows, state.solution, redundant)
+    wanted = _wanted(m, limits, rows, state.solution, bounds, redundant)
     if not redundant:
         return [m.select(low, 0, x) for low, x in zip(state.low, wanted, strict=True)]
     result = []
@@ -147,12 +185,12 @@ def _correction(
     rows: Sequence[Vector],
     free: Vector,
     unbalanced: Vector,
-    redundant: bool,
     bounds: SolveBounds,
+    precision: Precision,
 ) -> tuple[list[Scalar], Scalar]:
     """(J J^T)^-1 J v or (J^T J)^-1 v over the free cables, and the smallest pivot."""
-    coarse = [[m.round(x, "jacobian") for x in row] for row in rows]
-    held = [[m.select(flag, x, 0) for x in row] for flag, row in zip(free, coarse, strict=True)]
+    redundant = len(rows) > len(unbalanced)
+    held = [[m.select(flag, x, 0) for x in row] for flag, row in zip(free, rows, strict=True)]
     vectors = list(zip(*held, strict=True)) if redundant else held
     size = range(len(vectors))
     gram = [[m.dot(vectors[i], vectors[j], "gram") for j in size] for i in size]
@@ -160,8 +198,12 @@ def _correction(
     if not redundant:
         for i in size:  # a dropped cable has the equation 1 T = 0
             gram[i][i] = m.select(free[i], gram[i][i], 1.0)
-        right = [m.dot(row, unbalanced, "wrench") for row in held]
-    return gauss_jordan(m, gram, right, bounds)
+        right = [m.dot(row, unbalanced, "projection") for row in held]
+    right, block = m.normalise(right, "right_side")
+    floors = precision.floors or [bounds.pivot] * len(vectors)
+    limits = CholeskyBounds(floors, bounds.right_side, bounds.solution)
+    solution, pivot = solve(m, gram, right, limits)
+    return [m.denormalise(x, block, precision.fraction) for x in solution], pivot
 
 
 def _sorted(
@@ -170,25 +212,28 @@ def _sorted(
     state: TensionState,
     free: Vector,
     wanted: Vector,
+    settled: Scalar,
     redundant: bool,
 ) -> tuple[list[Scalar], list[Scalar], Scalar]:
-    """The next flags `low` and `high`, and whether they changed."""
+    """The next flags `low` and `high`, and whether they changed, which needs `settled`."""
     below = [
         m.constant(bound, "tension") - x for bound, x in zip(limits.lowest, wanted, strict=True)
     ]
     if not redundant:
-        first = _worst(m, free, below)
+        first = _worst(m, free, settled, below)
         low = [m.any([old, new]) for old, new in zip(state.low, first, strict=True)]
         return low, list(state.high), m.any(first)
     above = [
         x - m.constant(bound, "tension") for bound, x in zip(limits.highest, wanted, strict=True)
     ]
-    first = _worst(m, free, [m.maximum(pair) for pair in zip(below, above, strict=True)])
+    beyond = [m.maximum(pair) for pair in zip(below, above, strict=True)]
+    first = _worst(m, free, settled, beyond)
     low, high, changed = [], [], list(first)
     for i, fixed in enumerate(first):
         back = -RELEASE_MARGIN * (limits.highest[i] - limits.lowest[i])
-        up = m.every(state.low[i], m.less(below[i], m.constant(back, "tension")))
-        down = m.every(state.high[i], m.less(above[i], m.constant(back, "tension")))
+        back = m.constant(back, "tension")
+        up = m.every(settled, state.low[i], m.less(below[i], back))
+        down = m.every(settled, state.high[i], m.less(above[i], back))
         is_above = m.less(below[i], above[i])
         low.append(_flag(m, state.low[i], up, m.every(fixed, m.negation(is_above))))
         high.append(_flag(m, state.high[i], down, m.every(fixed, is_above)))
@@ -200,14 +245,15 @@ def _flag(m: Arithmetic, old: Scalar, off: Scalar, on: Scalar) -> Scalar:
     return m.any([m.every(old, m.negation(off)), on])
 
 
-def _worst(m: Arithmetic, free: Vector, excess: Vector) -> list[Scalar]:
+def _worst(m: Arithmetic, free: Vector, settled: Scalar, excess: Vector) -> list[Scalar]:
     """Flags: the first of the free cables with the largest excess, if any is above zero."""
     excess = [
         m.select(m.every(flag, m.less(0.0, x)), x, 0) for flag, x in zip(free, excess, strict=True)
     ]
     largest = m.maximum(excess)
-    some = m.less(0.0, largest)
-    found: list[Scalar] = []
-    for x in excess:
-        found.append(m.every(some, m.negation(m.any([m.less(x, largest), *found]))))
-    return found
+    some = m.every(settled, m.less(0.0, largest))
+    most = [m.negation(m.less(x, largest)) for x in excess]
+    return [
+        m.every(some, flag, m.negation(m.any(most[:place]))) if place else m.every(some, flag)
+        for place, flag in enumerate(most)
+    ]

@@ -4,10 +4,11 @@ from solver_ref.kernels.forward import Forward
 from solver_ref.kernels.kind import KernelKind
 from solver_ref.kernels.lengths import Lengths
 from solver_ref.kernels.step import StepKind
+from solver_ref.kernels.tension import Tension
 from solver_ref.kernels.track import Track
 
 KERNELS: dict[str, KernelKind] = {
-    kind.name: kind for kind in (Lengths(), StepKind(), Forward(), Track())
+    kind.name: kind for kind in (Lengths(), StepKind(), Forward(), Track(), Tension())
 }
 
 __all__ = ["KERNELS", "KernelKind"]

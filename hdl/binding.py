@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from itertools import permutations
 
 import numpy as np
@@ -15,7 +15,7 @@ from hdl.network import Network
 from hdl.wires import Bits, Word
 
 Drive = tuple[tuple[int, ...], ...]
-"""What drives a port in one slot: bits of certain stages, and constants."""
+"""What drives a port in one slot: bits of certain stages or of parameters, and constants."""
 Way = tuple[int, tuple[int, ...], tuple[Drive, ...], tuple[int, ...]]
 """Bits of new multiplexer inputs, nodes on the ports, what drives them, their widths."""
 
@@ -117,6 +117,6 @@ def drive(word: Word, lines: Mapping[int, Line], cycle: int) -> Drive:
     return tuple(
         (piece.source, lines[piece.source].stage(cycle), piece.low, piece.high)
         if isinstance(piece, Bits)
-        else (piece.value, piece.length)
+        else astuple(piece)
         for piece in word
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from solver_ref import graph as g
 
 # Wires in every family. `Narrow` joins them where it neither rounds up nor saturates.
-WIRES: tuple[type[g.Node], ...] = (g.Constant, g.Scale, g.Join)
+WIRES: tuple[type[g.Node], ...] = (g.Parameter, g.Constant, g.Scale, g.Join)
 
 _ONE_CYCLE = (
     *("Input", "Add", "Subtract", "Negate", "Absolute", "Maximum", "Minimum", "Less", "Outside"),
@@ -34,7 +34,7 @@ TABLES: dict[str, dict[str, int]] = {
 
 
 def is_wire(node: g.Node) -> bool:
-    """Whether the node takes no cycle and holds no register."""
+    """Whether the node takes no cycle and holds no register (of a parameter: the kernel's)."""
     if isinstance(node, g.Narrow):
         return node.rounding == "floor" and node.overflow != "saturate"
     return isinstance(node, WIRES)

@@ -10,6 +10,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdl.binding import Unit
+from hdl.geometry import parameter_port
 from hdl.lifetimes import lines
 from hdl.network import Network
 from hdl.operators import Context, extend, result
@@ -20,7 +21,7 @@ from hdl.storage import Storage
 from hdl.target import Target
 from hdl.units import UnitEmitter
 from hdl.verify import verify
-from hdl.wires import Fixed, Word
+from hdl.wires import Fixed, Held, Piece, Word
 from solver_ref import graph as g
 
 SMALL_LUTS = ("ecp5", "ice40")
@@ -34,7 +35,8 @@ class Pipeline(wiring.Component):
     the target; `behavioural`, multipliers as plain registers where a simulator has no `kg_mul`.
 
     *Members*: `accept`, high in each cycle of phase 0, one of II; `i_valid` and one `i_<name>` per
-    input, sampled at the end of a cycle with `accept`; `o_valid` and one `o_<name>` per output.
+    input, sampled at the end of a cycle with `accept`; `o_valid` and one `o_<name>` per output; one
+    `p_<name>` per parameter, which has to stand while a transfer is inside.
 
     *Contract*: the outputs are `solver_ref.interpreter.evaluate` of the inputs, bit for bit. They
     stand in the cycle that begins with the `latency`-th clock edge, the first edge being the one
@@ -52,6 +54,7 @@ class Pipeline(wiring.Component):
         super().__init__(
             {"accept": Out(1), "i_valid": In(1), "o_valid": Out(1)}
             | {f"i_{name}": In(shape(form)) for name, form in graph.inputs.items()}
+            | {f"p_{name}": parameter_port(node) for name, node in graph.parameters.items()}
             | {f"o_{name}": Out(shape(form)) for name, form in graph.output_formats.items()}
         )
 
@@ -158,10 +161,13 @@ class _Emission:
 
     def read(self, word: Word, cycle: int) -> Value:
         """A word's bits when it is read in a cycle."""
-        parts = [
-            Const(piece.value, piece.length)
-            if isinstance(piece, Fixed)
-            else self.storage.read(piece.source, piece.low, piece.high, cycle)
-            for piece in word
-        ]
+        parts = [self._piece(piece, cycle) for piece in word]
         return (parts[0] if len(parts) == 1 else Cat(*parts)).as_signed()
+
+    def _piece(self, piece: Piece, cycle: int) -> Value:
+        if isinstance(piece, Fixed):
+            return Const(piece.value, piece.length)
+        if isinstance(piece, Held):
+            port = getattr(self.pipeline, f"p_{self.graph.nodes[piece.source].name}")
+            return port[piece.low : piece.high]
+        return self.storage.read(piece.source, piece.low, piece.high, cycle)

@@ -42,7 +42,10 @@ class RingKernel(StreamPorts):
         self.iteration, self.pipeline = iteration, pipeline
         self.ring = Ring(latency=pipeline.latency, ii=pipeline.ii)
         super().__init__(
-            inputs=iteration.fields, outputs=iteration.result_formats, tag_width=tag_width
+            inputs=iteration.fields,
+            outputs=iteration.result_formats,
+            tag_width=tag_width,
+            pipelines=[pipeline],
         )
 
     def elaborate(self, platform) -> Module:
@@ -58,7 +61,7 @@ class RingKernel(StreamPorts):
         carried = self._carried(m, turn, take, reorder.place)
         self._feed(m, take | (turn & going), going, back, carried)
         m.d.comb += [
-            self.i_ready.eq(turn & ~going & reorder.room),
+            self.i_ready.eq(self.opened(m, turn & ~going & reorder.room)),
             take.eq(self.i_valid & self.i_ready),
             reorder.take.eq(take),
             reorder.take_tag.eq(self.i_tag),

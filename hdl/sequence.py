@@ -33,7 +33,10 @@ class SequenceKernel(StreamPorts):
             {name: pipe.ii for name, pipe in pipelines.items()},
         )
         super().__init__(
-            inputs=sequence.fields, outputs=sequence.result_formats, tag_width=tag_width
+            inputs=sequence.fields,
+            outputs=sequence.result_formats,
+            tag_width=tag_width,
+            pipelines=pipelines.values(),
         )
 
     @property
@@ -84,7 +87,9 @@ class SequenceKernel(StreamPorts):
         fresh, waiting = Signal(), Signal()
         m.d.comb += [
             fresh.eq(count == end),
-            self.i_ready.eq((count == 0) & ~waiting & self._aligned(m)),
+            self.i_ready.eq(
+                self.opened(m, (count == 0) & ~waiting & self._aligned(m), busy=count != 0)
+            ),
             self.o_valid.eq(fresh | waiting),
         ]
         m.d.sync += waiting.eq(self.o_valid & ~self.o_ready)

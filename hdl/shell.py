@@ -6,14 +6,16 @@ that whatever the sink does, nothing inside has to wait.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from amaranth.hdl import Cat, Module, Shape, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
+from hdl.geometry import connect, load_port
 from solver_ref.fixed import Format
+from solver_ref.parameters import parameters_of
 
 _RESERVED = ("valid", "ready", "tag")
 
@@ -30,10 +32,18 @@ class StreamPorts(wiring.Component):
     one `o_<name>` per output field, `o_tag`. A transfer takes place in a cycle in which valid and
     ready are both high; valid and the payload stay until then. `i` and `o` offer the same ports as
     `amaranth.lib.stream` interfaces, whose payload is a structure of the fields and the tag.
+
+    Where the graphs of the `pipelines` inside have parameters, there are also `geometry_valid`,
+    `_ready`, `_address`, `_data`, `_checksum`, `_agrees` and `_fault`: see `GeometryRegisters`.
     """
 
     def __init__(
-        self, *, inputs: Mapping[str, Format], outputs: Mapping[str, Format], tag_width: int
+        self,
+        *,
+        inputs: Mapping[str, Format],
+        outputs: Mapping[str, Format],
+        tag_width: int,
+        pipelines: Iterable = (),
     ) -> None:
         for name in (*inputs, *outputs):
             if name in _RESERVED:
@@ -41,12 +51,15 @@ class StreamPorts(wiring.Component):
         if tag_width < 1:
             raise ValueError(f"tag_width must be at least 1, not {tag_width}")
         self.inputs, self.outputs, self.tag_width = dict(inputs), dict(outputs), tag_width
+        self._pipelines = tuple(pipelines)
+        self.parameters = parameters_of(pipeline.graph for pipeline in self._pipelines)
         super().__init__(
             {"i_valid": In(1), "i_ready": Out(1)}
             | {f"i_{name}": In(shape(form)) for name, form in inputs.items()}
             | {"i_tag": In(tag_width), "o_valid": Out(1), "o_ready": In(1)}
             | {f"o_{name}": Out(shape(form)) for name, form in outputs.items()}
             | {"o_tag": Out(tag_width)}
+            | load_port(self.parameters)
         )
 
     @property
@@ -74,6 +87,13 @@ class StreamPorts(wiring.Component):
         """The port `i_<name>` or `o_<name>`."""
         return getattr(self, f"{side}_{name}")
 
+    def opened(self, m: Module, ready: Value, busy: Value | int = 0) -> Value:
+        """`ready`, but never while geometry is loaded, which waits until no transfer is inside and
+        the kernel is not `busy`. Called once: it adds the registers."""
+        if not self.parameters:
+            return ready
+        return ready & connect(m, self, self.parameters, self._pipelines, busy)
+
     def word(self, side: str) -> Value:
         """All fields of the side without the tag, the first one lowest."""
         return Cat(*(self.port(side, n) for n in (self.inputs if side == "i" else self.outputs)))
@@ -94,7 +114,12 @@ class StreamKernel(StreamPorts):
     def __init__(self, pipeline, *, tag_width: int = 8) -> None:
         self.pipeline = pipeline
         graph = pipeline.graph
-        super().__init__(inputs=graph.inputs, outputs=graph.output_formats, tag_width=tag_width)
+        super().__init__(
+            inputs=graph.inputs,
+            outputs=graph.output_formats,
+            tag_width=tag_width,
+            pipelines=[pipeline],
+        )
 
     @property
     def latency(self) -> int:
@@ -126,7 +151,7 @@ class StreamKernel(StreamPorts):
         m.d.sync += [reserved.eq(reserved_next), full.eq(reserved_next == self.places)]
 
         m.d.comb += [
-            self.i_ready.eq(pipeline.accept & ~full),
+            self.i_ready.eq(self.opened(m, pipeline.accept & ~full)),
             pipeline.i_valid.eq(enter),
             *(getattr(pipeline, f"i_{n}").eq(self.port("i", n)) for n in self.inputs),
             tags.w_en.eq(enter),

@@ -7,7 +7,7 @@ the first one in the lowest bits, each in two's complement of its format's width
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,8 @@ import numpy as np
 from solver_ref.fixed import Format
 
 _TEMPLATE = Path(__file__).with_name("testbench_template.v")
+_GEOMETRY = re.compile(r"^//@ geometry\n(.*?)^//@ end\n", re.MULTILINE | re.DOTALL)
+"""Parts of the template that are for kernels with a load port only."""
 _RESULT = re.compile(r"^RESULT (.*)$", re.MULTILINE)
 
 
@@ -28,12 +30,14 @@ def testbench(
     vectors: int = 1000,
     drain: int = 256,
     watchdog: int = 100_000,
+    geometry_words: int = 0,
 ) -> str:
     """Verilog-2001 text of the module `<name>_tb` around a kernel with `hdl.shell` stream ports.
 
     `vectors` is how many it runs by default and at most (define `KINEGATE_CAPACITY` for more);
     `drain` cycles after the last output it still watches for one too many; `watchdog` cycles
-    without a transfer are a failure. The header of the text lists its options.
+    without a transfer are a failure; `geometry_words` is how many the kernel's load port takes, the
+    checksum included. The header of the text lists its options.
     """
     if not 1 <= tag_width <= 31:
         raise ValueError(f"tag_width must be between 1 and 31, not {tag_width}")
@@ -50,8 +54,10 @@ def testbench(
         "DECLARATIONS": _declarations(inputs, outputs),
         "CONNECTIONS": _connections(inputs, outputs),
         "COMPARISONS": _comparisons(outputs),
+        "GEOMETRY_WORDS": geometry_words,
     }
-    return re.sub(r"@(\w+)@", lambda match: str(words[match[1]]), _TEMPLATE.read_text())
+    template = _GEOMETRY.sub(r"\1" if geometry_words else "", _TEMPLATE.read_text())
+    return re.sub(r"@(\w+)@", lambda match: str(words[match[1]]), template)
 
 
 def _bits(fields: Mapping[str, Format]) -> int:
@@ -114,6 +120,11 @@ def write_hex(path: Path, formats: Mapping[str, Format], codes: Mapping[str, np.
         word = sum(code << shift for code, shift in zip(fields, shifts, strict=False))
         lines.append(f"{word:0{digits}x}\n")
     Path(path).write_text("".join(lines))
+
+
+def write_words(path: Path, words: Sequence[int]) -> None:
+    """Write what a load port takes (`solver_ref.parameters.words`), for `+geometry`."""
+    Path(path).write_text("".join(f"{word:08x}\n" for word in words))
 
 
 def read_hex(path: Path, formats: Mapping[str, Format]) -> dict[str, np.ndarray]:

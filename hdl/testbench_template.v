@@ -13,6 +13,9 @@
 //   stall_in, stall_out   chance in percent that a cycle offers or takes nothing
 //   seed       of these chances
 //   isolated   (without a value) offer a vector when the output of the last one was taken
+//@ geometry
+//   geometry   words to load before anything else, likewise; the checksum is the last one
+//@ end
 //   reset_at   cycle of one reset, after which the bench starts over from vector 0
 //   watchdog   cycles without any transfer that are a failure
 //
@@ -43,9 +46,28 @@ module @NAME@_tb;
   reg [TAG_BITS-1:0] i_tag = 0;
   wire [TAG_BITS-1:0] o_tag;
 @DECLARATIONS@
+//@ geometry
+
+  localparam GEOMETRY_WORDS = @GEOMETRY_WORDS@;
+  reg geometry_valid = 0;
+  reg [7:0] geometry_address = 0;
+  reg [31:0] geometry_data = 0;
+  wire geometry_ready, geometry_agrees, geometry_fault;
+  wire [31:0] geometry_checksum;
+  reg [31:0] geometry_words [0:GEOMETRY_WORDS-1];
+  reg [8*1024:1] geometry_file;
+  reg load, misloaded;
+  integer loaded;
+//@ end
 
   @NAME@ dut (
     .clk(clk), .rst(rst),
+//@ geometry
+    .geometry_valid(geometry_valid), .geometry_ready(geometry_ready),
+    .geometry_address(geometry_address), .geometry_data(geometry_data),
+    .geometry_checksum(geometry_checksum), .geometry_agrees(geometry_agrees),
+    .geometry_fault(geometry_fault),
+//@ end
     .i_valid(i_valid), .i_ready(i_ready), .i_tag(i_tag),
     .o_valid(o_valid), .o_ready(o_ready), .o_tag(o_tag),
 @CONNECTIONS@
@@ -88,6 +110,10 @@ module @NAME@_tb;
       check = !write;
     end
     trace = $value$plusargs("trace=%s", trace_file) != 0;
+//@ geometry
+    load = $value$plusargs("geometry=%s", geometry_file) != 0;
+    misloaded = 0;
+//@ end
     if ($value$plusargs("vcd=%s", vcd_file)) begin
       $dumpfile(vcd_file);
       $dumpvars(0, @NAME@_tb);
@@ -106,6 +132,30 @@ module @NAME@_tb;
     last_cycle = cycle;
   end endtask
 
+//@ geometry
+  // Loads the words before the first transfer, and waits until the kernel agrees with them.
+  task load_geometry; begin
+    $readmemh(geometry_file, geometry_words, 0, GEOMETRY_WORDS - 1);
+    loaded = 0;
+    k = 0;
+    while (k < 64 * GEOMETRY_WORDS && (loaded < GEOMETRY_WORDS || geometry_agrees !== 1'b1)) begin
+      k = k + 1;
+      #5 clk = 1;
+      #1 rst = 0;
+      geometry_valid = loaded < GEOMETRY_WORDS;
+      geometry_address = loaded;
+      geometry_data = geometry_words[loaded < GEOMETRY_WORDS ? loaded : 0];
+      #4 clk = 0;
+      #4 if (geometry_valid && geometry_ready === 1'b1) loaded = loaded + 1;
+      #1;
+    end
+    misloaded = geometry_agrees !== 1'b1 || geometry_fault !== 1'b0;
+    if (misloaded)
+      $display("MISMATCH geometry: words=%0d of %0d agrees=%b fault=%b checksum=%h", loaded,
+        GEOMETRY_WORDS, geometry_agrees, geometry_fault, geometry_checksum);
+  end endtask
+
+//@ end
   // The next number of a 32-bit xorshift generator: the same in every simulator.
   task draw; begin
     random = random ^ (random << 13);
@@ -211,6 +261,9 @@ module @NAME@_tb;
   end endtask
 
   task report; begin
+//@ geometry
+    if (misloaded) mismatches = mismatches + 1;
+//@ end
     if (write) $fclose(out_handle);
     if (trace) begin
       trace_handle = $fopen(trace_file, "w");
@@ -237,6 +290,9 @@ module @NAME@_tb;
       #5 clk = 1;
       #5 clk = 0;
     end
+//@ geometry
+    if (load) load_geometry;
+//@ end
     while (!timeout && (received < vectors || quiet < DRAIN)) begin
       cycle = cycle + 1;
       #5 clk = 1;

@@ -33,7 +33,7 @@ class _Checker:
     def need(self, position: int, low: int, high: int, cycle: int) -> None:
         """Bits [low, high) of a node must stand in a cycle."""
         node, span = self.graph.nodes[position], self.graph.ranges[position]
-        if low >= high or span.lo == span.hi:
+        if low >= high or span.lo == span.hi or isinstance(node, g.Parameter):
             return
         if not is_wire(node):
             self._ready(position, cycle)

@@ -1,4 +1,4 @@
-"""What a node's word is made of: bits of registered nodes and constant bits, lowest first.
+"""What a node's word is made of: bits of registered nodes, held and constant bits, lowest first.
 
 Nodes of 0 cycles (`hdl.delay.is_wire`) are resolved here, so that the schedule waits only for bits
 that are used and the storage keeps nothing else.
@@ -37,7 +37,19 @@ class Fixed:
         return self.length
 
 
-Piece = Bits | Fixed
+@dataclass(frozen=True)
+class Held:
+    """Bits [low, high) of the parameter `source`: they stand in every cycle."""
+
+    source: int
+    low: int
+    high: int
+
+    def __len__(self) -> int:
+        return self.high - self.low
+
+
+Piece = Bits | Held | Fixed
 Word = tuple[Piece, ...]
 """Pieces of together `Range.width` bits: a two's complement number."""
 
@@ -53,6 +65,8 @@ def words(graph: g.Graph) -> tuple[Word, ...]:
     for position, (node, span) in enumerate(zip(graph.nodes, graph.ranges, strict=True)):
         if span.lo == span.hi:
             word: Word = _fixed(span.lo, span.width)
+        elif isinstance(node, g.Parameter):
+            word = resize((Held(position, 0, held_width(span)),), span.width, signed=span.lo < 0)
         elif is_wire(node):
             operands = [result[i] for i in node.operands]
             word = _wired(node, span, operands, [graph.ranges[i] for i in node.operands])
@@ -94,7 +108,7 @@ def resize(word: Word, width: int, *, signed: bool) -> Word:
 def _part(piece: Piece, low: int, high: int) -> Piece:
     if isinstance(piece, Fixed):
         return Fixed((piece.value >> low) & ((1 << (high - low)) - 1), high - low)
-    return Bits(piece.source, piece.low + low, piece.low + high)
+    return type(piece)(piece.source, piece.low + low, piece.low + high)
 
 
 def _fixed(value: int, width: int) -> Word:
@@ -110,11 +124,11 @@ def _merged(pieces: Sequence[Piece]) -> Word:
             joined = last.value | piece.value << last.length
             result[-1] = Fixed(joined, last.length + piece.length)
         elif (
-            isinstance(last, Bits)
-            and isinstance(piece, Bits)
+            isinstance(last, Bits | Held)
+            and type(last) is type(piece)
             and (last.source, last.high) == (piece.source, piece.low)
         ):
-            result[-1] = Bits(last.source, last.low, piece.high)
+            result[-1] = type(last)(last.source, last.low, piece.high)
         else:
             result.append(piece)
     return tuple(result)

@@ -16,7 +16,7 @@ from solver_ref.simplify import Builder
 
 # Nominal cycles of an operation; all others take one. Only their order of magnitude matters.
 _CYCLES: dict[type[g.Node], int] = {
-    **dict.fromkeys((g.Input, g.Constant, g.Scale, g.Join), 0),
+    **dict.fromkeys((g.Input, g.Parameter, g.Constant, g.Scale, g.Join), 0),
     **dict.fromkeys((g.LeadingZeros, g.ShiftLeft, g.ShiftRight), 2),
     g.Multiply: 3,
 }

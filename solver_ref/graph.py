@@ -2,8 +2,7 @@
 
 Every node's value is an integer code with a binary point (`solver_ref.fixed.Range`). Sums and
 products grow exactly; only `Narrow` loses bits, and it names how. Operands are positions of earlier
-nodes. To add an operation: a class here, its rule in `ranges.py` and `interpreter.py`, its hardware
-in `hdl/operators.py`, its cycles in `hdl/delay.py`, one line in `tests/test_hdl_operators.py`.
+nodes. To add an operation: a class here, and what docs/architecture.md lists.
 """
 
 from __future__ import annotations
@@ -38,6 +37,22 @@ class Input(Node):
 
     name: str
     format: Format
+
+
+@dataclass(frozen=True)
+class Parameter(Node):
+    """A number that stays while transfers pass: a code in [lo, hi], `initial` if none is given."""
+
+    name: str
+    format: Format
+    lo: int
+    hi: int
+    initial: int
+
+    def __post_init__(self) -> None:
+        order = [self.format.lo, self.lo, self.initial, self.hi, self.format.hi]
+        if order != sorted(order) or self.lo == self.hi:
+            raise ValueError(f"needs lo < hi in its format, initial between: {self}")
 
 
 @dataclass(frozen=True)
@@ -202,7 +217,7 @@ OPERATIONS: dict[str, type[Node]] = {
     for cls in (
         *(Input, Constant, Add, Subtract, Multiply, Negate, Absolute, Maximum, Minimum, Less, And),
         *(Or, Not, Scale, Narrow, Outside, Select, LeadingZeros, ShiftLeft, ShiftRight, Table),
-        *(Join, Difference),
+        *(Join, Difference, Parameter),
     )
 }
 
@@ -234,6 +249,10 @@ class Graph:
     @property
     def inputs(self) -> dict[str, Format]:
         return {node.name: node.format for node in self.nodes if isinstance(node, Input)}
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        return {node.name: node for node in self.nodes if isinstance(node, Parameter)}
 
     @property
     def output_formats(self) -> dict[str, Format]:
@@ -276,6 +295,6 @@ def _fields(node: Node | Output) -> list[object]:
 def _node(operation: str, fields: list[object]) -> Node:
     if operation not in OPERATIONS:
         raise ValueError(f"unknown operation {operation!r}; known are {', '.join(OPERATIONS)}")
-    if operation == "Input":
-        fields = [fields[0], Format.parse(str(fields[1]))]
+    if operation in ("Input", "Parameter"):
+        fields = [fields[0], Format.parse(str(fields[1])), *fields[2:]]
     return OPERATIONS[operation](*(tuple(f) if isinstance(f, list) else f for f in fields))

@@ -12,6 +12,7 @@ import numpy as np
 
 from solver_ref import graph as g
 from solver_ref.fixed import Range
+from solver_ref.parameters import parameter_codes
 
 _WORD = 1 << 62
 
@@ -23,8 +24,9 @@ class ContractViolation(ArithmeticError):
 def evaluate(graph: g.Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Outputs by name, shape (n,), from input codes by name, each of shape (n,).
 
-    Raises ValueError for a missing input or a code outside its format, ContractViolation where a
-    `proven` range does not hold.
+    Codes of parameters may be among them, of shape (n,) or (); those that are not are as they were
+    made. Raises ValueError for a missing input or a code outside its format, ContractViolation
+    where a `proven` range does not hold.
     """
     values = evaluate_all(graph, inputs)
     count = max((np.size(v) for v in inputs.values()), default=1)
@@ -38,8 +40,8 @@ def evaluate_all(graph: g.Graph, inputs: Mapping[str, np.ndarray]) -> list[np.nd
     """The codes of every node, in graph order."""
     values: list[np.ndarray] = []
     for node, result in zip(graph.nodes, graph.ranges, strict=True):
-        if isinstance(node, g.Input):
-            values.append(_input(node, inputs))
+        if isinstance(node, g.Input | g.Parameter):
+            values.append(_given(node, inputs))
             continue
         operands = [values[i] for i in node.operands]
         spans = [graph.ranges[i] for i in node.operands]
@@ -49,7 +51,9 @@ def evaluate_all(graph: g.Graph, inputs: Mapping[str, np.ndarray]) -> list[np.nd
     return values
 
 
-def _input(node: g.Input, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+def _given(node: g.Input | g.Parameter, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    if isinstance(node, g.Parameter):
+        return parameter_codes(node, inputs)
     if node.name not in inputs:
         raise ValueError(f"the graph needs an input {node.name!r}")
     codes = np.atleast_1d(np.asarray(inputs[node.name]))

@@ -16,6 +16,7 @@ import numpy as np
 from solver_ref.fixed import Format
 from solver_ref.graph import Graph
 from solver_ref.interpreter import evaluate
+from solver_ref.parameters import parameter_codes
 
 _CHUNK = 1 << 14  # rows evaluated at once: bounds the memory that a graph's values take
 
@@ -110,10 +111,15 @@ def evaluate_iteration(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Result codes by name and the number of passes, each of shape (n,), from field codes.
 
-    Bit-true. Only rows that are not done are evaluated again. ValueError for a missing field or a
-    code outside its format, `PassLimitExceeded` for a row that needs more than `max_passes`.
+    Bit-true. Only rows that are not done are evaluated again. Codes of the graph's parameters may
+    be among the inputs, of shape (n,) or (). ValueError for a missing field or a code outside its
+    format, `PassLimitExceeded` for a row that needs more than `max_passes`.
     """
     codes = {name: _codes(name, form, inputs) for name, form in iteration.fields.items()}
+    codes |= {
+        name: parameter_codes(parameter, inputs)
+        for name, parameter in iteration.graph.parameters.items()
+    }
     count = max((len(code) for code in codes.values()), default=1)
     codes = {name: np.broadcast_to(code, (count,)) for name, code in codes.items()}
     chunks = [
@@ -146,7 +152,7 @@ def _solve(
         name: codes[first[name]] if isinstance(first[name], str) else np.full(count, first[name])
         for name in iteration.state
     }
-    constant = {name: codes[name] for name in iteration.inputs}
+    constant = {name: codes[name] for name in (*iteration.inputs, *iteration.graph.parameters)}
     results = {name: np.zeros(count, dtype=object) for name in iteration.results}
     passes = np.zeros(count, dtype=np.int64)
     rows = np.arange(count)

@@ -70,6 +70,11 @@ def _(node: g.Input) -> Range:
 
 
 @_range.register
+def _(node: g.Parameter) -> Range:
+    return Range(node.lo, node.hi, node.format.fraction)
+
+
+@_range.register
 def _(node: g.Constant) -> Range:
     return Range(node.code, node.code, node.fraction)
 

@@ -20,7 +20,8 @@ def compiled(graph: g.Graph) -> Callable[[Mapping[str, int]], Row]:
     """A function from input codes by name to output codes by name.
 
     It raises ContractViolation where a `proven` range does not hold, and KeyError for a missing
-    input. Input codes have to lie in their formats: nobody checks that again for each row.
+    input; a parameter that is missing is as it was made. Codes have to lie in their formats: nobody
+    checks that again for each row.
     """
     lines = ["def run(inputs):"]
     constants: dict[str, object] = {"ContractViolation": ContractViolation}
@@ -56,6 +57,11 @@ def _text(node: g.Node, position: int, spans: list[Range], *names: str) -> str:
 @_text.register
 def _(node: g.Input, position, spans):
     return f"inputs[{node.name!r}]"
+
+
+@_text.register
+def _(node: g.Parameter, position, spans):
+    return f"inputs.get({node.name!r}, {node.initial})"
 
 
 @_text.register

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from solver_ref.fixed import Format
-from solver_ref.graph import Graph
+from solver_ref.graph import Graph, Parameter
+from solver_ref.parameters import parameter_codes, parameters_of
 from solver_ref.scalar import Row, compiled
 
 
@@ -118,14 +119,26 @@ class Sequence:
         return {name: register.initial for name, register in self.registers.items()}
 
     @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """Those of all graphs, by name."""
+        return parameters_of(self.graphs.values())
+
+    @cached_property
+    def _parameters(self) -> dict[str, tuple[str, ...]]:
+        return {name: tuple(graph.parameters) for name, graph in self.graphs.items()}
+
+    @cached_property
     def _run(self) -> dict[str, Callable[[Mapping[str, int]], Row]]:
         return {name: compiled(graph) for name, graph in self.graphs.items()}
 
     def advance(self, values: Row, published: Row) -> Row:
         """One transfer: `values` holds its fields and all registers, which change in place;
-        `published`, the last results, too. Returns the new results."""
+        `published`, the last results, too. Returns the new results. What `values` has of the
+        parameters is used as well."""
         for number, stage in enumerate(self.stages):
             given = {port: values[name] for port, name in stage.inputs.items()}
+            loaded = self._parameters[stage.graph]
+            given |= {name: values[name] for name in loaded if name in values}
             made = self._run[stage.graph](given)
             values |= {register: made[port] for register, port in stage.outputs.items()}
             if number == 0:
@@ -139,7 +152,8 @@ def evaluate_sequence(
 ) -> dict[str, np.ndarray]:
     """Result codes of transfers in order, each of shape (n,), from their field codes after a reset.
 
-    ValueError for a missing field or a code outside its format.
+    Codes of parameters may be among the inputs, of shape (1,) or (). ValueError for a missing field
+    or a code outside its format.
     """
     for name, form in sequence.fields.items():
         if name not in inputs:
@@ -148,6 +162,8 @@ def evaluate_sequence(
         if codes.size and (codes.min() < form.lo or codes.max() > form.hi):
             raise ValueError(f"field {name!r} has codes outside {form}")
     values = sequence.initial
+    for name, parameter in sequence.parameters.items():
+        (values[name],) = parameter_codes(parameter, inputs).tolist()
     published = {name: values[register] for name, register in sequence.results.items()}
     rows = zip(*(np.asarray(inputs[name]).tolist() for name in sequence.fields), strict=True)
     results: dict[str, list[int]] = {name: [] for name in sequence.results}

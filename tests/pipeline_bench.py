@@ -1,5 +1,6 @@
 """Runs a `Pipeline` over input codes in Amaranth's simulator or, as Verilog, in Icarus."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,18 @@ from hdl.verilog import verilog
 BENCH = Path(__file__).with_name("pipeline_bench.v")
 
 
-def simulate(pipeline: Pipeline, codes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def simulate(
+    pipeline: Pipeline, codes: dict[str, np.ndarray], parameters: Mapping[str, int] | None = None
+) -> dict[str, np.ndarray]:
     """Outputs of one transfer every II cycles; AssertionError if one comes at a wrong time."""
     count = len(next(iter(codes.values())))
     outputs = {name: [] for name in pipeline.graph.output_formats}
     entered, left = [], []
 
     async def drive(ctx):
+        for name, code in (parameters or {}).items():
+            port = getattr(pipeline, f"p_{name}")
+            ctx.set(port, code & ((1 << len(port)) - 1))
         for cycle in range((count + 1) * pipeline.ii + pipeline.latency):
             offered = bool(ctx.get(pipeline.accept)) and len(entered) < count
             ctx.set(pipeline.i_valid, offered)
@@ -81,6 +87,9 @@ def _ports(pipeline: Pipeline) -> str:
     for name, form in pipeline.graph.inputs.items():
         ports.append(f".i_{name}(word[{low + form.width - 1}:{low}])")
         low += form.width
+    for name in pipeline.graph.parameters:
+        port = getattr(pipeline, f"p_{name}")
+        ports.append(f".p_{name}({len(port)}'d{port.init})")
     ports += [f".o_{name}(o_{name})" for name in pipeline.graph.output_formats]
     return ", ".join(ports)
 

@@ -11,8 +11,8 @@ from solver_ref.ranges import node_range
 WIDEST = 70
 
 
-def random_graph(seed: int, size: int = 40) -> g.Graph:
-    maker = _Maker(random.Random(seed))
+def random_graph(seed: int, size: int = 40, *, parameters: bool = False) -> g.Graph:
+    maker = _Maker(random.Random(seed), parameters)
     while len(maker.nodes) < size:
         maker.grow()
     return maker.graph(f"random_{seed}")
@@ -30,12 +30,26 @@ def corner_codes(graph: g.Graph, seed: int, count: int) -> dict[str, np.ndarray]
     return codes
 
 
+def loaded_codes(graph: g.Graph, seed: int) -> dict[str, int]:
+    """Codes of some of the parameters, often the first or the last that there is."""
+    rng = random.Random(seed)
+    return {
+        name: rng.choice([p.lo, p.hi, rng.randint(p.lo, p.hi)])
+        for name, p in graph.parameters.items()
+        if rng.random() < 0.7
+    }
+
+
 class _Maker:
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, parameters: bool) -> None:
         self.rng, self.nodes, self.spans = rng, [], []
         for number in range(rng.randint(2, 5)):
             width = rng.randint(2, 30)
             self.add(g.Input(f"x{number}", Format(rng.random() < 0.7, width - 4, 4)))
+        for number in range(rng.randint(1, 4) if parameters else 0):
+            form = Format(rng.random() < 0.7, rng.randint(2, 30) - 4, 4)
+            lo, initial, hi = sorted(rng.sample(range(form.lo, form.hi + 1), 3))
+            self.add(g.Parameter(f"p{number}", form, lo, hi, initial))
         self.add(g.Constant(rng.randint(-1000, 1000), 3))
         self.add(g.Constant(rng.choice([1, 2, -4, 3, 7, 12, -5, 10007 << 3]), 2))
         self.codes = tuple(rng.randint(-500, 500) for _ in range(16))

@@ -1,6 +1,7 @@
 """Runs a stream kernel in the Amaranth simulator with random stalls and resets."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from amaranth.hdl import ResetInserter, Signal
@@ -19,7 +20,8 @@ class Record:
 @dataclass
 class Bench:
     """`stall_in` and `stall_out` are chances, `reset_at` a cycle; `isolated` waits for each output
-    before it offers the next input. After the last output it goes on for `after` cycles."""
+    before it offers the next input. After the last output it goes on for `after` cycles. `beside`
+    is another testbench, called with the context and the record."""
 
     kernel: object
     stall_in: float = 0.0
@@ -29,6 +31,7 @@ class Bench:
     seed: int = 1
     after: int = 40
     limit: int = 100_000
+    beside: Callable | None = None
 
     def run(self, inputs: dict[str, list[int]]) -> Record:
         """Gives every input once (from the first one again after the reset); `outputs` have a
@@ -41,8 +44,13 @@ class Bench:
         simulator.add_clock(1e-6)
         simulator.add_testbench(self._process)
         self._record = Record()
+        if self.beside:
+            simulator.add_testbench(self._beside, background=True)
         simulator.run()
         return self._record
+
+    async def _beside(self, ctx) -> None:
+        await self.beside(ctx, self._record)
 
     async def _process(self, ctx) -> None:
         offering = False

@@ -136,7 +136,7 @@ def test_an_operation_on_codes_and_flags_is_exact(name, width):
 
 def test_every_operation_is_tested():
     tested = [node for node, _ in (MEANING | CODE_MEANING).values()] + list(CODE_NODES)
-    names = {type(node).__name__ for node in tested} | {"Input"}
+    names = {type(node).__name__ for node in tested} | {"Input", "Parameter"}
     assert names == set(g.OPERATIONS)
 
 

@@ -8,6 +8,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from hdl.geometry import parameter_port
 from hdl.shell import shape
 from solver_ref import graph as g
 from solver_ref.fixed import Format
@@ -84,6 +85,7 @@ class DelayPipeline(wiring.Component):
         super().__init__(
             {"accept": Out(1), "i_valid": In(1), "o_valid": Out(1)}
             | {f"i_{name}": In(shape(form)) for name, form in graph.inputs.items()}
+            | {f"p_{name}": parameter_port(node) for name, node in graph.parameters.items()}
             | {f"o_{name}": Out(shape(form)) for name, form in graph.output_formats.items()}
         )
 
@@ -117,6 +119,9 @@ class DelayPipeline(wiring.Component):
         match node:
             case g.Input():
                 return getattr(self, f"i_{node.name}")
+            case g.Parameter():
+                port = getattr(self, f"p_{node.name}")
+                return port.as_signed() if node.lo < 0 else port
             case g.Constant():
                 return Const(node.code, signed(node.code.bit_length() + 1))
             case g.Add():

@@ -51,6 +51,7 @@ class Tension(KernelKind):
     name = "tension"
     what = "pose, twist, acceleration, applied wrench -> tensions, active set, unbalanced wrench"
     closures = CLOSURES
+    usual_ii = 8
 
     def trace(self, domain: Domain) -> Kernel:
         return tension_kernel(domain)

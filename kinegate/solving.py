@@ -15,7 +15,7 @@ from kinegate.designs import OptionError
 from solver_ref.csvio import CsvError, read_columns, write_rows
 from solver_ref.errors import shown
 from solver_ref.kernels import KERNELS
-from solver_ref.kernels.kind import WRITTEN, Choices, start_names
+from solver_ref.kernels.kind import WRITTEN, Choices, ColumnNames
 from solver_ref.robot import Robot
 from solver_ref.status import Status
 
@@ -62,8 +62,9 @@ def read_rows(path: str | PathLike[str], robot: Robot, kernel: str) -> dict[str,
         optional=names.optional,
         ignored=names.ignored,
         positive=names.positive,
+        not_negative=names.not_negative,
     )
-    _check(str(path), robot, columns)
+    _check(str(path), names, columns)
     return columns
 
 
@@ -84,22 +85,24 @@ def check_columns(values: Mapping[str, object], robot: Robot, kernel: str) -> di
     count = len(columns[names.required[0]])
     for name, column in columns.items():
         good = np.isfinite(column) & ((column > 0) | (name not in names.positive))
+        good &= (column >= 0) | (name not in names.not_negative)
         if column.shape != (count,) or not good.all():
             got = f"shape {column.shape}" if good.all() else shown(column[~good][0])
-            expected = f"{count} finite numbers, lengths above 0"
+            expected = f"{count} finite numbers, lengths above 0, tensions not below"
             raise CsvError("rows", name, wrong="cannot be used", expected=expected, got=got)
-    _check("rows", robot, columns)
+    _check("rows", names, columns)
     return columns
 
 
-def _check(file: str, robot: Robot, columns: Mapping[str, np.ndarray]) -> None:
+def _check(file: str, names: ColumnNames, columns: Mapping[str, np.ndarray]) -> None:
     """A start has all its coordinates or none, and lambda lies between 0 and 1."""
-    starts = start_names(robot)
-    missing = [name for name in starts if name not in columns]
-    if 0 < len(missing) < len(starts):
-        expected = f"all of {', '.join(starts)}, or none of them"
-        got = ", ".join(name for name in starts if name in columns)
-        raise CsvError(file, missing[0], wrong="is a missing column", expected=expected, got=got)
+    for group in names.whole:
+        missing = [name for name in group if name not in columns]
+        if 0 < len(missing) < len(group):
+            expected = f"all of {', '.join(group)}, or none of them"
+            got = ", ".join(name for name in group if name in columns)
+            wrong = "is a missing column"
+            raise CsvError(file, missing[0], wrong=wrong, expected=expected, got=got)
     damping = columns.get("lambda", np.zeros(0))
     wrong = np.flatnonzero((damping < 0) | (damping > 1))
     if wrong.size:

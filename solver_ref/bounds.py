@@ -11,15 +11,17 @@ import math
 import numpy as np
 
 from solver_ref.arithmetic import FloatArithmetic
+from solver_ref.attitude import attitude_axes
 from solver_ref.domain import sample_poses
 from solver_ref.kinematics import cable_lengths
+from solver_ref.measurement import ATTITUDE_WEIGHT
 from solver_ref.robot import Robot
 from solver_ref.step import UNBOUNDED, SolveBounds, evaluate, solve_step
 
 SAMPLES = 1000
 MARGIN = 4.0
 SCALES = (1e-3, 1e-1)
-"""How far off the measured lengths are (m)."""
+"""How far off the measured lengths are (m), and a measured rotation, weighted."""
 
 
 DEEPEST = 2.0**-12
@@ -66,9 +68,13 @@ def solve_bounds(robot: Robot, samples: int = SAMPLES) -> SolveBounds:
     lengths = cable_lengths(robot, poses)
     scale = np.tile(SCALES, samples)[:, None]
     measured = lengths + scale * rng.uniform(-1, 1, lengths.shape)
+    attitude = poses[:, attitude_axes(robot)]
+    if attitude.size:
+        unit = ATTITUDE_WEIGHT * robot.characteristic_length
+        attitude = attitude + scale / unit * rng.uniform(-1, 1, attitude.shape)
     m = _Recorder()
     with np.errstate(all="ignore"):  # a singular pose is left out below
-        at = evaluate(m, robot, list(poses.T), list(measured.T))
+        at = evaluate(m, robot, list(poses.T), list(measured.T), attitude=list(attitude.T))
         solve_step(m, at, 0.0, UNBOUNDED, 0)
     smallest, largest = np.min(m.pivots, axis=0), float(np.max(m.pivots))
     regular = smallest >= DEEPEST * largest

@@ -9,7 +9,8 @@ import io
 import math
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TextIO
@@ -23,6 +24,19 @@ from solver_ref.errors import InputError, shown
 NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.IGNORECASE)
 
 
+@dataclass(frozen=True)
+class Sign:
+    """What the values of a column must be, and the words for one that is not."""
+
+    holds: Callable[[float], bool]
+    wrong: str
+    expected: str
+
+
+POSITIVE = Sign(lambda value: value > 0, "is not positive", "a number above 0")
+NOT_NEGATIVE = Sign(lambda value: value >= 0, "is negative", "a number of 0 or above")
+
+
 class CsvError(InputError):
     """A CSV file that cannot be used (or written). Data rows count from 1, without the header."""
 
@@ -34,6 +48,7 @@ def read_columns(
     optional: Sequence[str] = (),
     ignored: Sequence[str] = (),
     positive: Iterable[str] = (),
+    not_negative: Iterable[str] = (),
 ) -> dict[str, np.ndarray]:
     """Read columns of finite numbers.
 
@@ -43,6 +58,7 @@ def read_columns(
     required, optional : columns that must and that may be there; no other may, but for
     ignored : columns that may be there and hold anything, such as an earlier run's `status`
     positive : those of the columns whose values must be above zero, such as lengths
+    not_negative : those whose values must be zero or above, such as tensions
 
     Returns
     -------
@@ -64,13 +80,13 @@ def read_columns(
                 expected=f"{len(header)} values, as in the header",
                 got=str(len(row)),
             )
-    above_zero = frozenset(positive)
+    signs = dict.fromkeys(not_negative, NOT_NEGATIVE) | dict.fromkeys(positive, POSITIVE)
     columns = {}
     for name in (*required, *optional):
         if name in header:
             place = header.index(name)
             texts = [row[place].strip() for row in rows]
-            columns[name] = _numbers(file, name, texts, above_zero=name in above_zero)
+            columns[name] = _numbers(file, name, texts, signs.get(name))
     return columns
 
 
@@ -136,7 +152,7 @@ def _check_header(
             )
 
 
-def _numbers(file: str, name: str, texts: list[str], *, above_zero: bool) -> np.ndarray:
+def _numbers(file: str, name: str, texts: list[str], sign: Sign | None) -> np.ndarray:
     values = np.empty(len(texts), dtype=np.float64)
     for row, text in enumerate(texts):
         wrong = None
@@ -144,8 +160,8 @@ def _numbers(file: str, name: str, texts: list[str], *, above_zero: bool) -> np.
             wrong, expected = "is no number", "a decimal number"
         elif not math.isfinite(float(text)):
             wrong, expected = "is not finite", "a finite number"
-        elif above_zero and float(text) <= 0:
-            wrong, expected = "is not positive", "a number above 0"
+        elif sign and not sign.holds(float(text)):
+            wrong, expected = sign.wrong, sign.expected
         if wrong:
             key = f"row {row + 1}, {name}"
             raise CsvError(file, key, wrong=wrong, expected=expected, got=shown(text))

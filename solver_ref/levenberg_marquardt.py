@@ -1,7 +1,8 @@
 """Forward kinematics by Levenberg-Marquardt (LM) in float64: one step, and whole solves.
 
 A step solves the smaller of J J^T (cables) and J^T J (unknowns), damped in proportion to its mean
-diagonal: delta = J^T (J J^T + lambda tr/n I)^-1 (-f) = (J^T J + lambda tr/n I)^-1 J^T (-f).
+diagonal: delta = J^T (J J^T + lambda tr/n I)^-1 (-f) = (J^T J + lambda tr/n I)^-1 J^T (-f). Where a
+rotation is measured too it has rows of its own, as in `solver_ref.attitude`.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver_ref import domain
+from solver_ref.arithmetic import FloatArithmetic
+from solver_ref.attitude import attitude_axes, attitude_rows
 from solver_ref.damping import POLICIES, Damping
 from solver_ref.elimination import gauss_jordan
 from solver_ref.kinematics import cable_lengths, scaling, squared_system
@@ -22,6 +25,8 @@ PIVOT_BOUND = 2.0**-16
 # Steps of a cold start with the attitude held. Without them many solves of four lengths end with
 # the platform tilted out of its workspace; more than two cost a step each and gain nothing.
 LEVEL_STEPS = 2
+
+FLOAT = FloatArithmetic()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,19 +60,21 @@ class Solution:
 
 @dataclass(frozen=True)
 class _System:
-    """Residuals and rows of one estimate; `solved` is what the step brings to zero (f, or f/L)."""
+    """Residuals and rows of one estimate; `solved` is what the step brings to zero: f, or with
+    `least` (least squares) f/L and the residuals of the attitude."""
 
     solved: np.ndarray
     rows: np.ndarray
     residual: np.ndarray
+    least: bool
 
     @property
     def cost(self) -> np.ndarray:
-        return (self.residual**2).sum(axis=-1)
+        return ((self.solved if self.least else self.residual) ** 2).sum(axis=-1)
 
     def take(self, rows: np.ndarray) -> "_System":
         """The rows at these places (indices or a mask)."""
-        return _System(self.solved[rows], self.rows[rows], self.residual[rows])
+        return _System(self.solved[rows], self.rows[rows], self.residual[rows], self.least)
 
     def put(self, rows: np.ndarray, other: "_System") -> None:
         """Replace the rows at these places, in place."""
@@ -81,6 +88,7 @@ def lm_step(
     lengths: np.ndarray,
     damping: float | np.ndarray,
     *,
+    attitude: np.ndarray | None = None,
     hold_attitude: bool = False,
 ) -> Step:
     """One LM update of each row.
@@ -90,9 +98,10 @@ def lm_step(
     poses : estimates, shape (N, coordinates), m and rad
     lengths : measured lengths, shape (N, cables), m
     damping : lambda, relative to the mean diagonal of M; one number or shape (N,)
+    attitude : measured angles, shape (N, axes), rad, see `solver_ref.attitude`; None: lengths alone
     hold_attitude : leave the rotation as it is and move the position alone
     """
-    system = _system(robot, poses, lengths, hold_attitude)
+    system = _system(robot, poses, _Measured(lengths, attitude), hold_attitude)
     delta, pivot = _delta(system, damping)
     return Step(
         poses=_moved(robot, poses, delta),
@@ -108,6 +117,7 @@ def lm_solve(
     lengths: np.ndarray,
     policy: str | Damping = "marquardt",
     *,
+    attitude: np.ndarray | None = None,
     tolerance: float | None = None,
     limit: int = 50,
     hold_attitude: bool = False,
@@ -115,13 +125,15 @@ def lm_solve(
     """Steps until each row has converged, or `limit` steps were taken.
 
     Up to as many cables as unknowns: converged where the largest |f_i| / L_i is within the
-    tolerance. More: where the largest component of the scaled step is. A residual above the
-    robot's limit then says NO_SOLUTION. The cost that must not rise is sum (f_i / L_i)^2.
+    tolerance. More, or with an attitude: where the largest component of the scaled step is. A
+    residual above the robot's limit, also a weighted one of the attitude, then says NO_SOLUTION.
+    The cost that must not rise is the sum of the squares of f_i / L_i and of the attitude's.
 
     Parameters
     ----------
     starts : shape (N, coordinates), or (coordinates,) for all rows; m and rad
     lengths : shape (N, cables), m
+    attitude : as in `lm_step`
     policy : a name of `POLICIES`, or a `Damping`
     tolerance : m; half the robot's accuracy where not given
     """
@@ -129,7 +141,7 @@ def lm_solve(
     lengths = np.atleast_2d(np.asarray(lengths, float))
     starts = np.broadcast_to(np.asarray(starts, float), (len(lengths), len(robot.free)))
     tolerance = robot.accuracy.length / 2 if tolerance is None else tolerance
-    search = _Search(robot, starts, lengths, rule, tolerance, hold_attitude)
+    search = _Search(robot, starts, _Measured(lengths, attitude), rule, tolerance, hold_attitude)
     for _ in range(limit):
         if not search.advance():
             break
@@ -141,15 +153,20 @@ def solve_cold(
     lengths: np.ndarray,
     policy: str | Damping = "marquardt",
     *,
+    attitude: np.ndarray | None = None,
     tolerance: float | None = None,
     limit: int = 50,
 ) -> Solution:
     """A solve without a start: two steps from home with its attitude held, then all coordinates.
 
     The position found by the first part is brought back into the grown workspace; iterations and
-    rollbacks are those of both.
+    rollbacks are those of both. With a measured attitude it is one solve from home, turned so:
+    that converges everywhere, and to hold the attitude costs steps.
     """
-    home = np.array(robot.workspace.home)
+    home = cold_starts(robot, len(np.atleast_2d(lengths)), attitude)
+    if attitude is not None:
+        options = {"attitude": attitude, "tolerance": tolerance, "limit": limit}
+        return lm_solve(robot, home, lengths, policy, **options)
     first = lm_solve(robot, home, lengths, policy, limit=LEVEL_STEPS, hold_attitude=True)
     starts = first.poses.copy()
     low, high = np.array(robot.position_bounds).T
@@ -165,6 +182,26 @@ def solve_cold(
     )
 
 
+def cold_starts(robot: Robot, count: int, attitude: np.ndarray | None = None) -> np.ndarray:
+    """Where solves without a start begin: home, turned as measured; shape (count, coordinates)."""
+    starts = np.tile(np.array(robot.workspace.home), (count, 1))
+    if attitude is not None:
+        starts[:, attitude_axes(robot)] = attitude
+    return starts
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Lengths (N, cables), m, and perhaps angles (N, axes), rad."""
+
+    lengths: np.ndarray
+    attitude: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> "_Measured":
+        attitude = None if self.attitude is None else self.attitude[rows]
+        return _Measured(self.lengths[rows], attitude)
+
+
 class _Search:
     """The working memory of a solve: one row per pose, those that have converged left alone."""
 
@@ -172,20 +209,20 @@ class _Search:
         self,
         robot: Robot,
         starts: np.ndarray,
-        lengths: np.ndarray,
+        measured: _Measured,
         rule: Damping,
         tolerance: float,
         hold_attitude: bool,
     ) -> None:
-        self.robot, self.lengths, self.rule = robot, lengths, rule
+        self.robot, self.measured, self.rule = robot, measured, rule
         self.tolerance, self.hold_attitude = tolerance, hold_attitude
         self.poses, self.best = starts.copy(), starts.copy()
-        self.system = _system(robot, starts, lengths, hold_attitude)
+        self.system = _system(robot, starts, measured, hold_attitude)
         self.best_cost = self.system.cost
         self.damping = np.full(len(starts), float(rule.initial))
         self.iterations = np.zeros(len(starts), int)
         self.rollbacks = np.zeros(len(starts), int)
-        self.by_step = lengths.shape[-1] > self.system.rows.shape[-1]
+        self.by_step = self.system.least
         self.converged = self._within(self.system.residual) & (not self.by_step)
 
     def _within(self, values: np.ndarray) -> np.ndarray:
@@ -201,7 +238,7 @@ class _Search:
         with np.errstate(over="ignore", invalid="ignore"):
             delta, _ = _delta(here, self.damping[live])
             trial = _moved(self.robot, self.poses[live], delta)
-            there = _system(self.robot, trial, self.lengths[live], self.hold_attitude)
+            there = _system(self.robot, trial, self.measured.take(live), self.hold_attitude)
             cost = there.cost
         better = cost <= here.cost
         # A step within the tolerance is the last one and part of the answer, rounding or not.
@@ -222,15 +259,19 @@ class _Search:
 
     def solution(self) -> Solution:
         poses = np.where(self.converged[:, None], self.poses, self.best)
-        errors = np.abs(cable_lengths(self.robot, poses) - self.lengths)
-        residual = errors.max(axis=-1)
-        pivot = lm_step(self.robot, poses, self.lengths, 0.0).pivot
+        lengths, attitude = self.measured.lengths, self.measured.attitude
+        residual = worst = np.abs(cable_lengths(self.robot, poses) - lengths).max(axis=-1)
+        system = _system(self.robot, poses, self.measured, False)
+        if attitude is not None:
+            turned = np.abs(system.solved[:, lengths.shape[-1] :]).max(axis=-1)
+            worst = np.maximum(residual, turned)
+        pivot = _delta(system, 0.0)[1]
         faults = {
             Status.ITERATION_LIMIT: ~self.converged,
             Status.OUT_OF_RANGE: ~domain.inside(self.robot, poses),
             # Least squares converge whatever the lengths are; the others do not.
             Status.NO_SOLUTION: (self.by_step | ~self.converged)
-            & ~(residual <= self.robot.accuracy.residual_limit),
+            & ~(worst <= self.robot.accuracy.residual_limit),
         }
         bad = np.any(list(faults.values()), axis=0)
         # A pivot that is NaN is no pivot above the bound.
@@ -248,15 +289,22 @@ class _Search:
         )
 
 
-def _system(robot: Robot, poses: np.ndarray, lengths: np.ndarray, hold_attitude: bool) -> _System:
+def _system(robot: Robot, poses: np.ndarray, measured: _Measured, held: bool) -> _System:
+    lengths, attitude = measured.lengths, measured.attitude
     f, rows = squared_system(robot, poses, lengths)
-    if hold_attitude:
+    if held:
         rows = rows[..., : robot.translations]
     residual = f / lengths
-    if rows.shape[-2] > rows.shape[-1]:
-        # Least squares, no longer zeros: what counts is the true length, not its square.
-        return _System(residual, rows / lengths[..., None], residual)
-    return _System(f, rows, residual)
+    if attitude is None and rows.shape[-2] <= rows.shape[-1]:
+        return _System(f, rows, residual, False)
+    # Least squares, no longer zeros: what counts is the true length, not its square.
+    solved, rows = residual, rows / lengths[..., None]
+    if attitude is not None and not held:
+        turned, turns = attitude_rows(FLOAT, robot, list(poses.T), list(np.transpose(attitude)))
+        solved = np.concatenate([solved, np.stack(turned, axis=-1)], axis=-1)
+        spread = np.broadcast_to(np.array(turns, float), (len(poses), len(turns), rows.shape[-1]))
+        rows = np.concatenate([rows, spread], axis=-2)
+    return _System(solved, rows, residual, True)
 
 
 def _delta(system: _System, damping: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:

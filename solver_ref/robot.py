@@ -109,8 +109,9 @@ class Robot:
     """A robot as its file describes it, in SI units. Two equal robots have one digest.
 
     `kind`, `motion` and `closure` are words of `KINDS`, `MOTIONS` and `CLOSURES`; `gravity` is
-    in m/s^2, base frame; `sensors` are words of `SENSORS`; `source` says where the numbers come
-    from and changes nothing.
+    in m/s^2, base frame; `sensors` are words of `SENSORS`; `elongation` is the law by which cables
+    stretch, a word of `solver_ref.elongation.LAWS`; `source` says where the numbers come from and
+    changes nothing.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Robot:
     workspace: Workspace
     accuracy: Accuracy = Accuracy()
     sensors: tuple[str, ...] = ()
+    elongation: str = "integrated"
     source: str = field(default="", compare=False)
 
     @property
@@ -185,11 +187,19 @@ class Robot:
         """SHA-256 (hex) of everything that changes hardware or answers, in SI units."""
         facts = asdict(self)
         del facts["source"]
+        if self.elongation == "integrated":  # the usual one
+            del facts["elongation"]
         text = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def with_options(self, *, closure: str | None = None, accuracy: float | None = None) -> "Robot":
-        """The same robot with another closure or another asked accuracy (m).
+    def with_options(
+        self,
+        *,
+        closure: str | None = None,
+        accuracy: float | None = None,
+        elongation: str | None = None,
+    ) -> "Robot":
+        """The same robot with another closure, asked accuracy (m) or law of elongation.
 
         Raises ValueError, in a full sentence, for a closure that does not fit the robot or an
         accuracy that is not a positive number within the residual limit.
@@ -205,7 +215,7 @@ class Robot:
             if not 0 < accuracy <= limit:
                 raise ValueError(f"the accuracy must be above 0 and at most {limit} m: {accuracy}")
             robot = replace(robot, accuracy=replace(robot.accuracy, length=accuracy))
-        return robot
+        return robot if elongation is None else replace(robot, elongation=elongation)
 
 
 def closure_problem(robot: Robot) -> str | None:

@@ -2,8 +2,9 @@
 
 Rows are the squared residual's [d, J_l^T (r x d) / l] (l the characteristic length, so that a
 rotation counts as a displacement). With no more cables than unknowns the step is the damped minimum
-norm one, J^T (J J^T + mu I)^-1 f; with more, rows and residuals are divided by the measured lengths
-and it is the damped least-squares one, (J^T J + mu I)^-1 J^T e. mu = lambda trace(M) / n.
+norm one, J^T (J J^T + mu I)^-1 f; with more, or with a measured rotation beside them, rows and
+residuals are divided by the measured lengths and it is the damped least-squares one,
+(J^T J + mu I)^-1 J^T e. mu = lambda trace(M) / n.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
+from solver_ref.attitude import attitude_rows
 from solver_ref.cable import cable_at, rotation, spatial, squared_residual, squared_row
 from solver_ref.pulley import WrapLimits
 from solver_ref.pulley_limits import pulley_limits
@@ -38,16 +40,25 @@ class SolveBounds:
 BOUND_MARGIN = 1.01
 """Room for rounding above the bound that positive definiteness gives."""
 
+ROW_LIMIT = 2.0
+"""Where an estimate is more than so many times as far from an anchor as the measured length, the
+row of that length saturates."""
+
 UNBOUNDED = SolveBounds(0.0, math.inf, math.inf, math.inf, math.inf)
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a pose and the measured lengths give: residuals e (m) and the step's linear system."""
+    """What a pose and the measurements give: residuals e (m) and the step's linear system.
+
+    `residuals`: of the lengths; `turned`: of a measured rotation, weighted.
+    """
 
     residuals: Vector
     rows: Sequence[Vector]
     targets: Vector
+    turned: Vector = ()
+    least_squares: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,18 +75,20 @@ def evaluate(
     pose: Vector,
     lengths: Vector,
     *,
+    attitude: Vector = (),
     level: Scalar | None = None,
     wraps: Sequence[WrapLimits | None] | None = None,
 ) -> Evaluation:
-    """Residuals and rows at a pose. Where the flag `level` is 1 the attitude is held.
+    """Residuals and rows at a pose. Where the flag `level` is 1 the lengths do not turn the pose.
 
-    `wraps` limits the cables' ways over their pulleys; by default those of `pulley_limits`.
+    `attitude`: the measured angles of `attitude_axes`, none where they are not known. `wraps`
+    limits the cables' ways over their pulleys; by default those of `pulley_limits`.
     """
     full = spatial(pose, robot.free)
     turn = rotation(m, full[3:], length=robot.characteristic_length)
     if level is not None:
         turn = turn.held(m, level)
-    weighted = len(robot.cables) > len(robot.free)
+    weighted = len(robot.cables) > len(robot.free) or len(attitude) > 0
     residuals, rows, targets = [], [], []
     wraps = pulley_limits(robot) if wraps is None else wraps
     for cable, limits, length in zip(robot.cables, wraps, lengths, strict=True):
@@ -84,19 +97,37 @@ def evaluate(
         weight = m.reciprocal(length, "weight")
         residual = m.round(squared * weight, "residual")
         row = squared_row(m, state, turn, robot.free)
+        shares = [weight * x for x in row] if weighted else row
+        if len(attitude):
+            shares = _limited(m, robot, shares)
         residuals.append(residual)
-        rows.append([m.round(weight * x, "jacobian") for x in row] if weighted else row)
+        rows.append([m.round(x, "jacobian") for x in shares] if weighted else row)
         targets.append(residual if weighted else squared)
-    return Evaluation(residuals, rows, targets)
+    turned: list[Scalar] = []
+    if len(attitude):
+        turned, turns = attitude_rows(m, robot, pose, attitude)
+        rows, targets = rows + turns, targets + turned
+    return Evaluation(residuals, rows, targets, turned, weighted)
+
+
+def _limited(m: Arithmetic, robot: Robot, row: Vector) -> list[Scalar]:
+    """A weighted row held to `ROW_LIMIT` times what it is at the solution at most.
+
+    Its place in a word is then that of a unit row: what a measured rotation leaves small pivots to
+    needs the bits.
+    """
+    longest = max(math.hypot(*cable.attachment) for cable in robot.cables)
+    turned = ROW_LIMIT * longest / robot.characteristic_length
+    tops = [ROW_LIMIT] * robot.translations + [turned] * robot.rotations
+    return [x if is_zero(x) else m.limit(x, top, "row") for x, top in zip(row, tops, strict=True)]
 
 
 def solve_step(
     m: Arithmetic, at: Evaluation, damping: Scalar, bounds: SolveBounds, fraction: int
 ) -> Step:
     """The damped step of an evaluation, at `fraction` bits (hardware)."""
-    cables, unknowns = len(at.rows), len(at.rows[0])
-    columns = [[row[k] for row in at.rows] for k in range(unknowns)]
-    vectors = at.rows if cables <= unknowns else columns
+    columns = [[row[k] for row in at.rows] for k in range(len(at.rows[0]))]
+    vectors = columns if at.least_squares else at.rows
     size = len(vectors)
     targets, block = m.normalise(at.targets, "right_side")
     gram = [[m.dot(vectors[i], vectors[j], "gram") for j in range(size)] for i in range(size)]
@@ -105,11 +136,11 @@ def solve_step(
     shift = m.round(damping * share, "gram")
     for i in range(size):
         gram[i][i] = m.round(gram[i][i] + shift, "gram")
-    if cables > unknowns:
+    if at.least_squares:
         limit = bounds.right_side
         targets = [m.dot_within(c, targets, limit, "right_side", "step") for c in columns]
     solution, pivot = gauss_jordan(m, gram, targets, bounds)
-    if cables <= unknowns:
+    if not at.least_squares:
         solution = [m.dot_within(c, solution, bounds.step, "step", "step") for c in columns]
     return Step([m.denormalise(x, block, fraction) for x in solution], pivot)
 
@@ -153,7 +184,7 @@ def eliminate(
             for j in range(k + 1, size)
         ]
         for solution in solutions:
-            if not is_zero(solution[k]):
+            if not m.vanishes(solution[k]):
                 solution[k] = m.divide(solution[k], by, bounds.solution, "solution", "step")
         for i in (i for i in range(size) if i != k):
             factor, first = s[i][k], max(i, k + 1)
@@ -166,7 +197,7 @@ def eliminate(
                     s[i][j] = m.limit(value, bounds.factor, "step")
             limit = bounds.right_side if i > k else bounds.solution
             for solution in solutions:
-                if not is_zero(solution[k]):
+                if not m.vanishes(solution[k]):
                     value = m.minus_product(solution[i], factor, solution[k])
                     solution[i] = m.limit(value, limit, "step")
         s[k][k + 1 :] = row

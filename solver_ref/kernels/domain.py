@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from solver_ref import graph as g
+from solver_ref.attitude import attitude_axes, length_gain
 from solver_ref.bounds import MARGIN, solve_bounds
 from solver_ref.cable import cable_at, rotation, spatial
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.iteration import Iteration
-from solver_ref.profile import Profile
+from solver_ref.kernels.corrections import encoder_format, encoder_spans
+from solver_ref.profile import Profile, Significant
 from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
+from solver_ref.roots import LONG_WORD
 from solver_ref.sequence import Sequence
 from solver_ref.step import SolveBounds
 
@@ -45,7 +49,11 @@ class Domain:
 
     @classmethod
     def of(cls, robot: Robot, profile_name: str, *, finest: float = math.inf) -> Domain:
-        """`finest` (m) makes the quantum that the accuracy asks for finer where it is smaller."""
+        """`finest` (m) makes the quantum that the accuracy asks for finer where it is smaller.
+
+        A measured attitude leaves pivots of the square of its weight, 2**-8, so that every profile
+        eliminates with long words: with 18 bits most solves of the reference crane do not converge.
+        """
         bounds = solve_bounds(robot)
         profile = Profile.choose(
             profile_name,
@@ -54,6 +62,9 @@ class Domain:
             lever=longest_lever(robot),
             radius=max((c.pulley.radius for c in robot.cables if c.pulley), default=1.0),
         )
+        if attitude_axes(robot):
+            words = ("gram", "factor", "solution", "reciprocal")
+            profile = replace(profile, **dict.fromkeys(words, Significant(LONG_WORD)))
         m = tracer(robot, profile)
         full = spatial(pose_inputs(m, robot), robot.free)
         turn = rotation(m, full[3:])
@@ -70,6 +81,15 @@ class Domain:
         top = max(high for _, high in self.reach)
         return Format(False, math.floor(math.log2(top)) + 1, self.profile.pose.bits)
 
+    @cached_property
+    def encoder(self) -> tuple[tuple[float, float], ...]:
+        """What each encoder shows (m), at least and at most: `reach` before its corrections."""
+        return encoder_spans(self.robot, self.reach)
+
+    def encoder_format(self) -> Format:
+        """Of the length ports."""
+        return encoder_format(self.encoder, self.profile.pose.bits)
+
 
 def tracer(robot: Robot, profile: Profile) -> TracedArithmetic:
     largest = robot.tilt_bound + robot.workspace.start_error[1]
@@ -79,12 +99,14 @@ def tracer(robot: Robot, profile: Profile) -> TracedArithmetic:
 def largest_quantum(robot: Robot, bounds: SolveBounds) -> float:
     """The coarsest quantum that the asked accuracy allows (m and rad).
 
-    It moves no attachment by more than a quarter of the accuracy; with more lengths than unknowns
-    it is also so small that half the accuracy remains after the least-squares step has amplified a
-    quantum of residual.
+    It moves no attachment by more than a quarter of the accuracy; with more lengths than unknowns,
+    or a measured attitude, it is also so small that half the accuracy remains after the
+    least-squares step has amplified a quantum of residual.
     """
     accuracy = robot.accuracy.length
     quantum = accuracy / 4 / max(1.0, longest_lever(robot))
+    if attitude_axes(robot):
+        return min(quantum, accuracy / 2 / length_gain(robot))
     if len(robot.cables) > len(robot.free):
         return min(quantum, accuracy / 2 * MARGIN / bounds.step)
     return quantum

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from solver_ref.attitude import attitude_axes, least_squares
 from solver_ref.damping import POLICIES
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.kernels.forward_pass import ITERATION_LIMIT, ForwardPass, Policy
@@ -15,16 +16,23 @@ from solver_ref.kernels.kind import (
     ColumnNames,
     Columns,
     KernelKind,
+    attitude_of,
     beyond,
     by_unit,
-    measured,
+    lengths_of,
     out_of_reach,
     stack,
     start_names,
 )
-from solver_ref.kernels.step import drawn_solves, float_step, solve_columns, solve_values
+from solver_ref.kernels.step import (
+    StepKind,
+    drawn_solves,
+    float_step,
+    solve_columns,
+    solve_values,
+)
 from solver_ref.kinematics import cable_lengths
-from solver_ref.levenberg_marquardt import Solution, lm_solve, solve_cold
+from solver_ref.levenberg_marquardt import Solution, cold_starts, lm_solve, solve_cold
 from solver_ref.robot import Robot
 from solver_ref.status import Status
 
@@ -43,6 +51,7 @@ def forward_kernel(domain: Domain, limit: int = ITERATION_LIMIT) -> Kernel:
 class Forward(KernelKind):
     name = "forward"
     what = "lengths and a start pose -> pose, iterations, residual, status"
+    closures = StepKind.closures
     damped = True
 
     def trace(self, domain: Domain) -> Kernel:
@@ -57,19 +66,22 @@ class Forward(KernelKind):
         cold = start_names(robot)[0] not in columns
         policy = Policy[how.damping.upper().replace("-", "_")]
         values["policy"] = np.full(count, float(policy))
-        return values | {"cold": np.full(count, float(cold))}
+        return values | _coldness(robot, np.full(count, cold))
 
     def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
         robot, count = domain.robot, len(inputs["L1"])
-        starts, lengths = stack(inputs, start_names(robot)), measured(robot, inputs)
+        starts, lengths = stack(inputs, start_names(robot)), lengths_of(robot, inputs)
+        attitude = attitude_of(robot, inputs)
         # Rows with one policy, one lambda and one sort of start are solved together.
-        ways = stack(inputs, ("policy", "lambda", "cold"))
+        cold = inputs.get("cold", np.zeros(count))
+        ways = np.column_stack([inputs["policy"], inputs["lambda"], cold])
         kinds, kind_of = np.unique(ways, axis=0, return_inverse=True)
         poses = np.empty_like(starts)
         found = {name: np.empty(count) for name in ("iterations", "residual", "status")}
         for number, kind in enumerate(kinds):
             rows = kind_of.reshape(-1) == number
-            solution = _solve(robot, starts[rows], lengths[rows], *kind)
+            angles = None if attitude is None else attitude[rows]
+            solution = _solve(robot, starts[rows], lengths[rows], angles, *kind)
             poses[rows] = solution.poses
             for name, column in found.items():
                 column[rows] = getattr(solution, name)
@@ -85,30 +97,37 @@ class Forward(KernelKind):
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
         starts, values = drawn_solves(robot, count, rng)
         cold = rng.uniform(size=count) < COLD_SHARE
-        starts = np.where(cold[:, None], np.array(robot.workspace.home), starts)
+        home = cold_starts(robot, count, attitude_of(robot, values))
+        starts = np.where(cold[:, None], home, starts)
         values |= dict(zip(start_names(robot), starts.T, strict=True))
         usual = rng.uniform(size=count) < MARQUARDT_SHARE
         policy = np.where(usual, Policy.MARQUARDT, rng.integers(0, len(Policy), count))
-        return values | {"cold": cold.astype(float), "policy": policy.astype(float)}
+        return values | {"policy": policy.astype(float)} | _coldness(robot, cold)
 
     def errors(
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
     ) -> dict[str, float]:
-        """With no more cables than unknowns, `m` is the largest length residual; with more, `m` and
-        `rad` are the distance to the float64 least-squares pose."""
-        poses, lengths = stack(outputs, robot.coordinates), measured(robot, inputs)
-        if len(robot.cables) <= len(robot.free):
+        """With no more cables than unknowns, `m` is the largest length residual; with more, or a
+        measured attitude, `m` and `rad` are the distance to the float64 least-squares pose."""
+        poses, lengths = stack(outputs, robot.coordinates), lengths_of(robot, inputs)
+        if not least_squares(robot):
             return {"m": float(np.max(np.abs(cable_lengths(robot, poses) - lengths)))}
-        best = poses
+        best, attitude = poses, attitude_of(robot, inputs)
         for _ in range(5):
-            best = best - float_step(robot, best, lengths, 0.0)
+            best = best - float_step(robot, best, lengths, 0.0, attitude)
         return by_unit(robot, poses - best)
+
+
+def _coldness(robot: Robot, cold: np.ndarray) -> Columns:
+    """The port that says which starts hold their attitude; a measured one needs none."""
+    return {} if attitude_axes(robot) else {"cold": cold.astype(float)}
 
 
 def _solve(
     robot: Robot,
     starts: np.ndarray,
     lengths: np.ndarray,
+    attitude: np.ndarray | None,
     policy: float,
     damping: float,
     cold: float,
@@ -117,4 +136,4 @@ def _solve(
     rule = replace(POLICIES[name], initial=0.0 if name == "none" else damping)
     if cold:
         return solve_cold(robot, lengths, rule, limit=ITERATION_LIMIT)
-    return lm_solve(robot, starts, lengths, rule, limit=ITERATION_LIMIT)
+    return lm_solve(robot, starts, lengths, rule, attitude=attitude, limit=ITERATION_LIMIT)

@@ -2,69 +2,45 @@
 
 One pass judges the pose that it is given and prepares the next: it measures the residuals there,
 accepts the pose or goes back to the best one, and takes the next step. So the pose that comes out
-is one whose residual the hardware measured itself; with more cables than unknowns it is that pose
-after one more step, shorter than the tolerance.
+is one whose residual the hardware measured itself; with least squares (more cables than unknowns,
+or a measured attitude) it is that pose after one more step, shorter than the tolerance.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import IntEnum
 
+from solver_ref.attitude import attitude_names, least_squares
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.iteration import Iteration
 from solver_ref.kernels.domain import Domain, pose_formats, pose_inputs, tracer
-from solver_ref.kernels.ports import largest_residual, length_inputs, status_word, updated_pose
+from solver_ref.kernels.ports import (
+    attitude_inputs,
+    largest_residual,
+    length_inputs,
+    status_word,
+    updated_pose,
+)
+from solver_ref.kernels.stopping import (
+    ITERATION_LIMIT,
+    LEVEL_DAMPING,
+    LEVEL_LIMIT,
+    SETTLED_DAMPING,
+    Policy,
+    Tolerances,
+)
 from solver_ref.status import Status
 from solver_ref.step import Step, evaluate, solve_step
 
-ITERATION_LIMIT = 20
-LEVEL_LIMIT = 2
-"""Most steps of a cold start that hold the attitude."""
-LEVEL_DAMPING = 2.0**-8
-"""Least lambda while the attitude is held: more cables than positions leave J J^T singular."""
-SETTLED_DAMPING = 2.0**-3
-"""A step under a larger lambda is short because of it, which proves nothing."""
-
-
-class Policy(IntEnum):
-    """Policies for lambda, chosen per transfer.
-
-    `MARQUARDT` divides it by 8 on success and multiplies by 8 on failure; `SHRINK_ON_FAILURE` is
-    the rule that some texts print: times 0.1 on failure, never changed otherwise. Both go back to
-    the best pose on failure; `NONE` (lambda 0) and `FIXED` never go back.
-    """
-
-    NONE = 0
-    FIXED = 1
-    MARQUARDT = 2
-    SHRINK_ON_FAILURE = 3
-
-
-@dataclass(frozen=True)
-class Tolerances:
-    """When a solve stops (m). `residual` leaves room for what the measured residual misses."""
-
-    residual: float
-    step: float
-    limit: float
-
-    @classmethod
-    def of(cls, domain: Domain) -> Tolerances:
-        """ValueError where the quantum is too coarse for the asked accuracy ever to be met."""
-        accuracy, quantum = domain.robot.accuracy.length, 2.0**-domain.profile.pose.bits
-        residual = accuracy - 1.5 * quantum
-        if residual < 2 * quantum:
-            raise ValueError(f"no stopping tolerance within {accuracy} m at a quantum of {quantum}")
-        return cls(residual, accuracy / 2, domain.robot.accuracy.residual_limit)
+__all__ = ["ITERATION_LIMIT", "ForwardPass", "Policy", "Tolerances"]
 
 
 @dataclass(frozen=True)
 class _State:
-    """What travels from pass to pass."""
+    """What travels from pass to pass. `level`: the attitude is held; None where it is measured."""
 
     pose: list[Fixed]
     best: list[Fixed]
@@ -72,20 +48,21 @@ class _State:
     best_residual: Fixed
     damping: Fixed
     count: Fixed
-    level: Fixed
+    level: Fixed | None
     outside: Fixed
     clamped: Fixed
 
 
 @dataclass(frozen=True)
 class _Verdict:
-    """Flags about the pose of this pass."""
+    """Flags about the pose of this pass, and its largest residual, also of the attitude."""
 
     accept: Fixed
     converged: Fixed
     stalled: Fixed
     last: Fixed
     short: Fixed
+    worst: Fixed
 
 
 class ForwardPass:
@@ -95,7 +72,8 @@ class ForwardPass:
         self.domain, self.robot, self.limit = domain, domain.robot, limit
         self.m: TracedArithmetic = tracer(domain.robot, domain.profile)
         self.tolerances = Tolerances.of(domain)
-        self.redundant = len(self.robot.cables) > len(self.robot.free)
+        self.least_squares = least_squares(self.robot)
+        self.measured = attitude_names(self.robot)
         q = domain.profile.pose.bits
         self.cost_format = Format(False, 48 - 2 * q, 2 * q)
         self.residual_format = Format(False, 26 - (q + 3), q + 3)
@@ -104,15 +82,18 @@ class ForwardPass:
     def build(self) -> Iteration:
         m, robot = self.m, self.robot
         lengths = length_inputs(m, self.domain)
+        attitude = attitude_inputs(m, self.domain)
         policy = m.input("policy", Format(False, 2, 0))
         state = self._state()
         damping = self._effective(state, policy)
-        at = evaluate(m, robot, state.pose, lengths, level=state.level)
+        at = evaluate(m, robot, state.pose, lengths, attitude=attitude, level=state.level)
         step = solve_step(m, at, damping, self.domain.bounds, self.domain.profile.pose.bits + 3)
         moved = updated_pose(m, robot, state.pose, step.scaled)
         residual = m.clamp(largest_residual(m, at.residuals), 0.0, self._top(), "unused")
-        cost = self._cost(at.residuals)
-        verdict = self._judge(state, step, residual, cost, damping)
+        every = [*at.residuals, *at.turned]
+        worst = largest_residual(m, every) if at.turned else residual
+        cost = self._cost(every)
+        verdict = self._judge(state, step, residual, worst, cost, damping)
         following = self._next(state, verdict, policy, moved, residual, cost)
         results = self._results(state, following, verdict, moved, residual)
         outputs = {f"next_{name}": value for name, value in following.items()} | results
@@ -134,7 +115,7 @@ class ForwardPass:
             best_residual=m.input("best_residual", self.residual_format),
             damping=m.input("damping", self.damping_format),
             count=m.input("count", Format(False, 5, 0)),
-            level=m.input("level", flag),
+            level=None if self.measured else m.input("level", flag),
             outside=m.input("outside", flag),
             clamped=m.input("clamped", flag),
         )
@@ -144,6 +125,8 @@ class ForwardPass:
         m = self.m
         damping = m.clamp(state.damping, 0.0, 1.0, "lambda")
         damping = m.select(m.less(policy, Policy.FIXED), 0, damping)
+        if state.level is None:
+            return damping
         return m.select(
             state.level, m.maximum([damping, m.builder.constant(LEVEL_DAMPING)]), damping
         )
@@ -156,15 +139,27 @@ class ForwardPass:
         return m.clamp(total, 0.0, self.cost_format.hi * self.cost_format.quantum, "unused")
 
     def _judge(
-        self, state: _State, step: Step, residual: Fixed, cost: Fixed, damping: Fixed
+        self,
+        state: _State,
+        step: Step,
+        residual: Fixed,
+        worst: Fixed,
+        cost: Fixed,
+        damping: Fixed,
     ) -> _Verdict:
         m, quantum = self.m, self.domain.profile.pose.bits
-        noise = m.builder.constant(len(self.robot.cables) * 4.0 ** (1 - quantum), 2 * quantum)
-        accept = m.negation(m.less(state.best_cost + noise, cost))
+        count = len(self.robot.cables) + len(self.measured)
+        noise = m.builder.constant(count * 4.0 ** (1 - quantum), 2 * quantum)
+        best = state.best_cost + noise
+        if self.measured:
+            # Measurements that contradict each other leave residuals e, whose rounding then counts:
+            # 2 |e| quanta in each square.
+            best = best + worst.scaled(math.ceil(math.log2(2 * count)) - quantum)
+        accept = m.negation(m.less(best, cost))
         size = m.maximum([m.absolute(x) for x in step.scaled])
-        free = m.negation(state.level)
-        settled = m.every(accept, free, m.less(damping, SETTLED_DAMPING))
-        if self.redundant:
+        free = [] if state.level is None else [m.negation(state.level)]
+        settled = m.every(accept, *free, m.less(damping, SETTLED_DAMPING))
+        if self.least_squares:
             converged = m.every(settled, self._at_most(size, self.tolerances.step))
             stalled = m.builder.constant(0.0)
         else:
@@ -173,7 +168,7 @@ class ForwardPass:
             stalled = m.every(still, m.negation(converged))
         last = m.negation(m.less(state.count, self.limit))
         short = self._at_most(size, self.robot.workspace.start_error[0] / 2)
-        return _Verdict(accept, converged, stalled, last, short)
+        return _Verdict(accept, converged, stalled, last, short, worst)
 
     def _at_most(self, value: Fixed, limit: float) -> Fixed:
         """Flag: value <= limit, the limit rounded to floor at the value's quantum."""
@@ -203,8 +198,9 @@ class ForwardPass:
         result["best_residual"] = m.select(accept, residual, state.best_residual)
         result["damping"] = self._following_damping(state, policy, back)
         result["count"] = m.minimum([state.count + 1.0, m.builder.constant(31.0)])
-        enough = m.any([verdict.short, m.negation(m.less(state.count, float(LEVEL_LIMIT)))])
-        result["level"] = m.every(state.level, m.negation(enough))
+        if state.level is not None:
+            enough = m.any([verdict.short, m.negation(m.less(state.count, float(LEVEL_LIMIT)))])
+            result["level"] = m.every(state.level, m.negation(enough))
         first = m.less(state.count, 1.0)
         result["outside"] = m.any([state.outside, m.every(first, m.any(m.flags["beyond"]))])
         result["clamped"] = m.every(m.negation(back), m.any(m.flags.get("moved", [])))
@@ -238,7 +234,7 @@ class ForwardPass:
         good = verdict.converged
         best = following["best_residual"]
         # A least-squares solve has just computed one more step, shorter than its tolerance.
-        answer = moved if self.redundant else state.pose
+        answer = moved if self.least_squares else state.pose
         results = {
             name: m.select(good, x, following[f"best_{name}"])
             for name, x in zip(names, answer, strict=True)
@@ -255,10 +251,10 @@ class ForwardPass:
         m, good = self.m, verdict.converged
         failed = m.negation(good)
         over = m.negation(self._at_most(following["best_residual"], self.tolerances.limit))
-        far = m.negation(self._at_most(residual, self.tolerances.limit))
+        far = m.negation(self._at_most(verdict.worst, self.tolerances.limit))
         limit = m.every(verdict.last, failed, m.negation(verdict.stalled))
         none = [verdict.stalled, m.every(limit, over)]
-        none += [m.every(good, far)] if self.redundant else []
+        none += [m.every(good, far)] if self.least_squares else []
         outside = [
             *m.flags.get("length", []),
             *m.flags.get("beyond" if self.robot.determined else "tilt", []),
@@ -286,15 +282,18 @@ class ForwardPass:
         graph = self.m.builder.graph("forward", outputs, formats)
         flags = {"outside": 0, "clamped": 0, "count": 0, "best_residual": self.residual_format.hi}
         initial = {n: f"{n}0" for n in names} | {f"best_{n}": f"{n}0" for n in names}
-        initial |= {"best_cost": self.cost_format.hi, "damping": "lambda", "level": "cold"}
+        initial |= {"best_cost": self.cost_format.hi, "damping": "lambda"}
+        external = {f"{n}0": poses[n] for n in names} | {"lambda": self.damping_format}
+        if not self.measured:
+            initial |= {"level": "cold"}
+            external |= {"cold": Format(False, 1, 0)}
         return Iteration(
             graph=graph,
             state=tuple(initial | flags),
-            inputs=tuple(f"L{i + 1}" for i in range(len(robot.cables))) + ("policy",),
+            inputs=tuple(name for name in graph.inputs if name not in initial | flags),
             initial=initial | flags,
             done="done",
             results=(*names, "residual", "iterations", "status"),
             max_passes=self.limit + 1,
-            external={f"{n}0": poses[n] for n in names}
-            | {"lambda": self.damping_format, "cold": Format(False, 1, 0)},
+            external=external,
         )

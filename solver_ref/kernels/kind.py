@@ -13,8 +13,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from solver_ref.attitude import attitude_names
 from solver_ref.damping import POLICIES
 from solver_ref.domain import corner_poses, sample_poses
+from solver_ref.kernels.corrections import lengths_behind, tension_names, warming_names
 from solver_ref.kernels.domain import Domain, Kernel, coordinate_limits
 from solver_ref.robot import Robot
 from solver_ref.status import FAULTS, Status
@@ -43,13 +45,16 @@ class Choices:
 class ColumnNames:
     """The columns of a batch: those it needs, those it may have, those that are not read.
 
-    Of the first two, `positive` ones must be above zero.
+    Of the first two, `positive` ones must be above zero and `not_negative` ones not below. `whole`:
+    optional ones that come together or not at all.
     """
 
     required: tuple[str, ...]
     optional: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     positive: tuple[str, ...] = ()
+    not_negative: tuple[str, ...] = ()
+    whole: tuple[tuple[str, ...], ...] = ()
 
 
 class KernelKind(ABC):
@@ -131,9 +136,41 @@ def beyond(robot: Robot, poses: np.ndarray) -> np.ndarray:
 
 
 def out_of_reach(domain: Domain, lengths: np.ndarray) -> np.ndarray:
-    """Whether a length of each row is one that no pose of the grown workspace has."""
+    """Whether a length (N, cables) of each row is one that no pose of the grown workspace has."""
     low, high = np.array(domain.reach).T
     return ~((lengths >= low) & (lengths <= high)).all(axis=1)
+
+
+def lengths_of(robot: Robot, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The lengths (N, cables), m, of the cables whose encoders show the measured ones."""
+    return lengths_behind(robot, measured(robot, inputs), inputs)
+
+
+def attitude_of(robot: Robot, inputs: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """The measured angles (N, axes), rad, where the closure has any."""
+    names = attitude_names(robot)
+    return stack(inputs, names) if names else None
+
+
+def condition_columns(robot: Robot, lengths: tuple[str, ...] = ()) -> ColumnNames:
+    """The encoders' `lengths`, if any, and what corrects them: tensions, warming.
+
+    Sensors' tensions are needed; others are, where no mass says what holds the platform. What a
+    robot's cables do not feel is not read.
+    """
+    tensions, warming = tension_names(robot), warming_names(robot)
+    needed = "tension" in robot.sensors or robot.platform.mass is None
+    cables = robot.cables
+    unfelt = () if tensions else tuple(f"S{i + 1}" for i in range(len(cables)))
+    return ColumnNames(
+        required=(*lengths, *(tensions if needed else ())),
+        optional=(*(() if needed else tensions), *warming),
+        ignored=(*WRITTEN, "t", *unfelt, *(() if warming else ("dT",))),
+        # An encoder with an offset may show anything.
+        positive=tuple(n for n, cable in zip(lengths, cables, strict=False) if not cable.offset),
+        not_negative=tensions,
+        whole=() if needed else (tensions,),
+    )
 
 
 def verdict(bits: Mapping[Status, np.ndarray]) -> np.ndarray:

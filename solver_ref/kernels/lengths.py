@@ -1,20 +1,33 @@
-"""`lengths`: pose -> cable lengths and the geometric Jacobian (inverse kinematics)."""
+"""`lengths`: pose -> cable lengths and the geometric Jacobian (inverse kinematics).
+
+The lengths that come out are those that the encoders show: where cables stretch, warm up, have an
+offset or a drum, they are corrected for it.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
 
 from solver_ref.cable import cable_at, rotation, spatial
+from solver_ref.kernels.corrections import (
+    condition_inputs,
+    condition_values,
+    drawn_conditions,
+    is_corrected,
+    lengths_shown,
+    shown_length,
+)
 from solver_ref.kernels.domain import Domain, Kernel, pose_inputs, tracer
 from solver_ref.kernels.kind import (
-    WRITTEN,
     Choices,
     ColumnNames,
     Columns,
     KernelKind,
     beyond,
+    condition_columns,
     drawn_poses,
     jacobian_names,
     length_names,
@@ -36,12 +49,18 @@ def lengths_kernel(domain: Domain) -> Kernel:
     full = spatial(pose_inputs(m, robot), robot.free)
     turn = rotation(m, full[3:])
     lengths, rows = {}, {}
+    conditions = condition_inputs(m, robot)
     ways = zip(robot.cables, pulley_limits(robot), domain.reach, strict=True)
     for number, (cable, limits, reach) in enumerate(ways, 1):
         state = cable_at(m, full[:3], turn, cable, limits)
         square = m.clamp(state.square, reach[0] ** 2, reach[1] ** 2, "length")
         root, inverse = m.square_root(square, "unit")
-        lengths[f"L{number}"] = m.proven(m.nearest(root, "pose"), reach[1] * (1 + 2.0**-20))
+        role = "residual" if is_corrected(robot) else "pose"
+        length = m.proven(m.nearest(root, role), reach[1] * (1 + 2.0**-20))
+        if is_corrected(robot):
+            length = shown_length(m, robot, number - 1, length, conditions)
+            length = m.clamp(length, *domain.encoder[number - 1], "length")
+        lengths[f"L{number}"] = length
         unit = [x * inverse if x else 0 for x in state.vector]
         unit = [m.round(x, "unit") for x in unit]
         turns = ((1, 2), (2, 0), (0, 1))
@@ -53,7 +72,7 @@ def lengths_kernel(domain: Domain) -> Kernel:
     out = outside(m)
     status = {Status.VALID: m.negation(out), Status.OUT_OF_RANGE: out}
     outputs = lengths | rows | {"status": status_word(m, status)}
-    formats = dict.fromkeys(lengths, domain.length_format())
+    formats = dict.fromkeys(lengths, domain.encoder_format())
     return Kernel("lengths", robot, profile, m.builder.graph("lengths", outputs, formats))
 
 
@@ -66,22 +85,28 @@ class Lengths(KernelKind):
         return lengths_kernel(domain)
 
     def columns(self, robot: Robot) -> ColumnNames:
-        ignored = (*WRITTEN, "t", *jacobian_names(robot), *length_names(robot))
-        return ColumnNames(required=robot.coordinates, ignored=ignored)
+        names = condition_columns(robot)
+        return dataclasses.replace(
+            names,
+            required=(*robot.coordinates, *names.required),
+            ignored=(*names.ignored, *jacobian_names(robot), *length_names(robot)),
+        )
 
     def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
-        return dict(columns)
+        return condition_values(robot, columns, stack(columns, robot.coordinates)) | dict(columns)
 
     def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
         robot = domain.robot
         poses = stack(inputs, robot.coordinates)
-        result = dict(zip(length_names(robot), cable_lengths(robot, poses).T, strict=True))
+        shown = lengths_shown(robot, cable_lengths(robot, poses), inputs)
+        result = dict(zip(length_names(robot), shown.T, strict=True))
         rows = jacobian(robot, poses).reshape(len(poses), -1)
         result |= dict(zip(jacobian_names(robot), rows.T, strict=True))
         return result | {"status": verdict({Status.OUT_OF_RANGE: beyond(robot, poses)})}
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
-        return dict(zip(robot.coordinates, drawn_poses(robot, count, rng).T, strict=True))
+        poses = dict(zip(robot.coordinates, drawn_poses(robot, count, rng).T, strict=True))
+        return poses | drawn_conditions(robot, count, rng)
 
     def errors(
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
@@ -89,7 +114,8 @@ class Lengths(KernelKind):
         """`m` for the lengths; `jacobian` for its rows, in their own units."""
         poses = stack(inputs, robot.coordinates)
         rows = jacobian(robot, poses).reshape(len(poses), -1)
+        exact = lengths_shown(robot, cable_lengths(robot, poses), inputs)
         return {
-            "m": float(np.max(np.abs(measured(robot, outputs) - cable_lengths(robot, poses)))),
+            "m": float(np.max(np.abs(measured(robot, outputs) - exact))),
             "jacobian": float(np.max(np.abs(stack(outputs, jacobian_names(robot)) - rows))),
         }

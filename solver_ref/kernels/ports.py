@@ -4,20 +4,44 @@ from __future__ import annotations
 
 import math
 
+from solver_ref.attitude import attitude_names
+from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
+from solver_ref.kernels.corrections import condition_inputs, corrected, is_corrected
 from solver_ref.kernels.domain import Domain, estimate_limits
 from solver_ref.robot import Robot
 from solver_ref.status import Status
 
 
 def length_inputs(m: TracedArithmetic, domain: Domain) -> list[Fixed]:
-    """The length ports, limited to what the grown workspace allows (flag `length`)."""
-    fmt = domain.length_format()
-    return [
+    """The lengths of the cables, limited to what the grown workspace allows (flag `length`).
+
+    They come from the ports of the encoders, and of tensions and warming where cables have any.
+    """
+    robot, fmt = domain.robot, domain.encoder_format()
+    shown = [
         m.clamp(m.input(f"L{i + 1}", fmt), low, high, "length")
-        for i, (low, high) in enumerate(domain.reach)
+        for i, (low, high) in enumerate(domain.encoder)
     ]
+    if not is_corrected(robot):
+        return shown
+    lengths = corrected(m, robot, shown, condition_inputs(m, robot))
+    return [
+        m.clamp(x, low, high, "length")
+        for x, (low, high) in zip(lengths, domain.reach, strict=True)
+    ]
+
+
+def attitude_inputs(m: TracedArithmetic, domain: Domain) -> list[Fixed]:
+    """The ports of a measured rotation; none where the closure has none."""
+    return [m.input(name, attitude_format(domain)) for name in attitude_names(domain.robot)]
+
+
+def attitude_format(domain: Domain) -> Format:
+    """Of a measured angle: signed, as wide as the grown workspace turns, at the pose's quantum."""
+    top = domain.robot.tilt_bound + domain.robot.workspace.start_error[1]
+    return Format(True, math.floor(math.log2(top)) + 2, domain.profile.pose.bits)
 
 
 def updated_pose(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
 
 from solver_ref.arithmetic import FloatArithmetic
+from solver_ref.attitude import attitude_axes, attitude_names
 from solver_ref.domain import perturb
 from solver_ref.fixed import Format
+from solver_ref.kernels.corrections import condition_values, drawn_conditions, lengths_shown
 from solver_ref.kernels.domain import (
     Domain,
     Kernel,
@@ -18,23 +21,25 @@ from solver_ref.kernels.domain import (
     tracer,
 )
 from solver_ref.kernels.kind import (
-    WRITTEN,
     Choices,
     ColumnNames,
     Columns,
     KernelKind,
+    attitude_of,
     beyond,
     by_unit,
+    condition_columns,
     drawn_poses,
     jacobian_names,
     length_names,
-    measured,
+    lengths_of,
     out_of_reach,
     stack,
     start_names,
     verdict,
 )
 from solver_ref.kernels.ports import (
+    attitude_inputs,
     largest_residual,
     length_inputs,
     outside,
@@ -42,6 +47,7 @@ from solver_ref.kernels.ports import (
     updated_pose,
 )
 from solver_ref.kinematics import cable_lengths
+from solver_ref.levenberg_marquardt import cold_starts
 from solver_ref.robot import Robot
 from solver_ref.status import Status
 from solver_ref.step import UNBOUNDED, Evaluation, Step, evaluate, solve_step
@@ -58,7 +64,7 @@ def step_kernel(domain: Domain) -> Kernel:
     lengths = length_inputs(m, domain)
     damping = m.input("lambda", Format(False, 1, profile.damping.bits))
     damping = m.clamp(damping, 0.0, 1.0, "lambda")
-    at = evaluate(m, robot, pose, lengths)
+    at = evaluate(m, robot, pose, lengths, attitude=attitude_inputs(m, domain))
     step = solve_step(m, at, damping, domain.bounds, profile.pose.bits + 3)
     moved = updated_pose(m, robot, pose, step.scaled)
     residual = largest_residual(m, at.residuals)
@@ -77,6 +83,7 @@ def step_kernel(domain: Domain) -> Kernel:
 class StepKind(KernelKind):
     name = "step"
     what = "pose estimate, lengths, lambda -> better estimate, residual, smallest pivot"
+    closures = ("lengths", "minimum-norm", "attitude")
     damped = True
 
     def trace(self, domain: Domain) -> Kernel:
@@ -93,8 +100,9 @@ class StepKind(KernelKind):
 
     def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
         robot = domain.robot
-        poses, lengths = stack(inputs, robot.coordinates), measured(robot, inputs)
-        at, step = _float_step(robot, poses, lengths, inputs["lambda"])
+        poses, lengths = stack(inputs, robot.coordinates), lengths_of(robot, inputs)
+        attitude = attitude_of(robot, inputs)
+        at, step = _float_step(robot, poses, lengths, inputs["lambda"], attitude)
         moved = poses - _unscaled(robot, step)
         low, high = np.array(estimate_limits(robot)).T
         outside = beyond(robot, poses) | out_of_reach(domain, lengths) | (inputs["lambda"] > 1)
@@ -116,56 +124,71 @@ class StepKind(KernelKind):
     def errors(
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
     ) -> dict[str, float]:
-        poses, lengths = stack(inputs, robot.coordinates), measured(robot, inputs)
-        moved = poses - float_step(robot, poses, lengths, inputs["lambda"])
+        poses, lengths = stack(inputs, robot.coordinates), lengths_of(robot, inputs)
+        step = float_step(robot, poses, lengths, inputs["lambda"], attitude_of(robot, inputs))
+        moved = poses - step
         return by_unit(robot, stack(outputs, robot.coordinates) - moved)
 
 
 def solve_columns(robot: Robot) -> ColumnNames:
-    """The columns of a solve: lengths, perhaps a start and a lambda."""
-    lengths = length_names(robot)
-    return ColumnNames(
-        required=lengths,
-        optional=(*start_names(robot), "lambda"),
-        ignored=(*WRITTEN, "t", *jacobian_names(robot)),
-        positive=lengths,
+    """The columns of a solve: what is measured, perhaps a start and a lambda."""
+    names = condition_columns(robot, length_names(robot))
+    return dataclasses.replace(
+        names,
+        required=(*names.required, *attitude_names(robot)),
+        optional=(*start_names(robot), "lambda", *names.optional),
+        ignored=(*names.ignored, *jacobian_names(robot)),
+        whole=(start_names(robot), *names.whole),
     )
 
 
 def solve_values(robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
-    """Lengths, start (home where none is given) and lambda."""
+    """Measurements, start (where none is given: home, turned as measured) and lambda."""
     count = len(columns["L1"])
     values = {"lambda": np.full(count, how.first_lambda)} | dict(columns)
     if how.damping == "none":
         values["lambda"] = np.zeros(count)
-    for name, home in zip(start_names(robot), robot.workspace.home, strict=True):
-        values.setdefault(name, np.full(count, home))
-    return values
+    starts = cold_starts(robot, count, attitude_of(robot, columns))
+    for name, start in zip(start_names(robot), starts.T, strict=True):
+        values.setdefault(name, start)
+    return condition_values(robot, columns, stack(values, start_names(robot))) | values
 
 
 def drawn_solves(robot: Robot, count: int, rng: np.random.Generator) -> tuple[np.ndarray, Columns]:
-    """Starts within the start error of poses of the workspace, and the poses' lengths."""
+    """Starts within the start error of poses of the workspace, and what is measured there."""
     truth = drawn_poses(robot, count, rng)
     share = rng.uniform(size=(count, 1))
     far = perturb(robot, truth, *robot.workspace.start_error, rng)
-    values = dict(zip(length_names(robot), cable_lengths(robot, truth).T, strict=True))
     damped = rng.uniform(size=count) < DAMPED_SHARE
-    values["lambda"] = np.where(damped, 10.0 ** rng.uniform(-6, 0, count), 0.0)
+    damping = np.where(damped, 10.0 ** rng.uniform(-6, 0, count), 0.0)
+    values = drawn_conditions(robot, count, rng)
+    shown = lengths_shown(robot, cable_lengths(robot, truth), values)
+    values |= dict(zip(length_names(robot), shown.T, strict=True)) | {"lambda": damping}
+    values |= dict(zip(attitude_names(robot), truth[:, attitude_axes(robot)].T, strict=True))
     return truth + share * (far - truth), values
 
 
 def float_step(
-    robot: Robot, poses: np.ndarray, lengths: np.ndarray, damping: np.ndarray | float
+    robot: Robot,
+    poses: np.ndarray,
+    lengths: np.ndarray,
+    damping: np.ndarray | float,
+    attitude: np.ndarray | None = None,
 ) -> np.ndarray:
     """The step to subtract (m, rad), shape (N, coordinates), by the equations in float64."""
-    return _unscaled(robot, _float_step(robot, poses, lengths, damping)[1])
+    return _unscaled(robot, _float_step(robot, poses, lengths, damping, attitude)[1])
 
 
 def _float_step(
-    robot: Robot, poses: np.ndarray, lengths: np.ndarray, damping: np.ndarray | float
+    robot: Robot,
+    poses: np.ndarray,
+    lengths: np.ndarray,
+    damping: np.ndarray | float,
+    attitude: np.ndarray | None,
 ) -> tuple[Evaluation, Step]:
     m = FloatArithmetic()
-    at = evaluate(m, robot, list(poses.T), list(lengths.T))
+    angles = [] if attitude is None else list(attitude.T)
+    at = evaluate(m, robot, list(poses.T), list(lengths.T), attitude=angles)
     return at, solve_step(m, at, damping, UNBOUNDED, 0)
 
 

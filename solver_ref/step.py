@@ -10,7 +10,7 @@ residuals are divided by the measured lengths and it is the damped least-squares
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
@@ -97,11 +97,12 @@ def evaluate(
         weight = m.reciprocal(length, "weight")
         residual = m.round(squared * weight, "residual")
         row = squared_row(m, state, turn, robot.free)
-        shares = [weight * x for x in row] if weighted else row
-        if len(attitude):
-            shares = _limited(m, robot, shares)
+        if weighted:
+            shares = (weight * x for x in row)
+            limited = _limited(m, robot, shares) if len(attitude) else shares
+            row = [m.round(x, "jacobian") for x in limited]
         residuals.append(residual)
-        rows.append([m.round(x, "jacobian") for x in shares] if weighted else row)
+        rows.append(row)
         targets.append(residual if weighted else squared)
     turned: list[Scalar] = []
     if len(attitude):
@@ -110,7 +111,7 @@ def evaluate(
     return Evaluation(residuals, rows, targets, turned, weighted)
 
 
-def _limited(m: Arithmetic, robot: Robot, row: Vector) -> list[Scalar]:
+def _limited(m: Arithmetic, robot: Robot, row: Iterable[Scalar]) -> Iterator[Scalar]:
     """A weighted row held to `ROW_LIMIT` times what it is at the solution at most.
 
     Its place in a word is then that of a unit row: what a measured rotation leaves small pivots to
@@ -119,7 +120,8 @@ def _limited(m: Arithmetic, robot: Robot, row: Vector) -> list[Scalar]:
     longest = max(math.hypot(*cable.attachment) for cable in robot.cables)
     turned = ROW_LIMIT * longest / robot.characteristic_length
     tops = [ROW_LIMIT] * robot.translations + [turned] * robot.rotations
-    return [x if is_zero(x) else m.limit(x, top, "row") for x, top in zip(row, tops, strict=True)]
+    for x, top in zip(row, tops, strict=True):
+        yield x if is_zero(x) else m.limit(x, top, "row")
 
 
 def solve_step(

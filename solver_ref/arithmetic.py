@@ -53,6 +53,10 @@ class Arithmetic:
         """The value, within +-limit by exact arithmetic; rounding may take it to the edge."""
         return value
 
+    def vanishes(self, value: Scalar) -> bool:
+        """Whether the value is known to be 0 whatever the inputs are."""
+        return is_zero(value)
+
     def magnitude(self, value: Scalar) -> float:
         """The largest absolute value that the declared domain allows; infinite for floats."""
         return float("inf")

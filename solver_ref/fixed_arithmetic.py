@@ -227,6 +227,9 @@ class FixedArithmetic(Arithmetic):
         hi = math.floor(math.ldexp(size, a.range.fraction)) - 1
         return a.apply(g.Difference, b, lo=-hi - 1, hi=hi)
 
+    def vanishes(self, value: Fixed) -> bool:
+        return is_zero(value) or value.range.lo == value.range.hi == 0
+
     def magnitude(self, value: Fixed) -> float:
         return value.range.magnitude
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver_ref.arithmetic import Arithmetic, FloatArithmetic, Scalar, is_zero
+from solver_ref.attitude import attitude_axes
 from solver_ref.cable import CableState, Rotation, cable_at, rotation, spatial, squared_row
 from solver_ref.domain import sample_poses
 from solver_ref.measurement import ATTITUDE_WEIGHT
@@ -39,14 +40,6 @@ class Gain:
 
     columns: list[list[Scalar]]
     pivot: Scalar
-
-
-def attitude_axes(robot: Robot) -> tuple[int, ...]:
-    """The coordinates that the attitude's sensor measures, by their places in a pose."""
-    if robot.closure != "attitude":
-        return ()
-    first, count = robot.translations, robot.rotations
-    return tuple(range(first, first + (2 if "inclinometer" in robot.sensors else count)))
 
 
 def unit_row(
@@ -84,7 +77,7 @@ def gain(m: Arithmetic, robot: Robot, rows: Sequence[Vector], bounds: SolveBound
         units = [1.0] * robot.translations + [length] * robot.rotations
         factors = [m.constant(scale / unit, "weight") for unit in units]
         entries = [x * f for x, f in zip(solution, factors, strict=True)]
-        result.append([m.round(m.limit(x, bounds.step, "gain"), "step") for x in entries])
+        result.append([m.round(m.limit(x, bounds.step, "gain"), "gain") for x in entries])
     return Gain(result, pivot)
 
 

@@ -8,13 +8,9 @@ import pytest
 
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.kind import stack
-from solver_ref.kernels.track import (
-    SAMPLE_RATE,
-    Track,
-    stream_values,
-    track_kernel,
-    twist_names,
-)
+from solver_ref.kernels.track import Track, track_kernel
+from solver_ref.kernels.track_formats import SAMPLE_RATE, twist_names
+from solver_ref.kernels.track_values import stream_of
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot import Robot
 from solver_ref.robot_file import load
@@ -62,7 +58,7 @@ def movement(name: str, samples: int) -> np.ndarray:
 @pytest.mark.parametrize("name", ["nist-robocrane", "cogiro", "four-cable", "planar4"])
 def test_a_pose_is_found_from_home_and_followed_within_10_um(name):
     poses = movement(name, 1000)
-    out = tracked(name, stream_values(robot(name), poses))
+    out = tracked(name, stream_of(robot(name), poses))
     valid = (out["status"] & GOOD) == GOOD
     assert valid[FINDING:].all() and not valid[0]
     error = np.abs(stack(out, robot(name).coordinates) - poses)[valid]
@@ -73,7 +69,7 @@ def test_the_twist_follows_the_movement():
     name = "nist-robocrane"
     motion = crane_trajectory(robot(name), rate=SAMPLE_RATE)
     first = len(motion.poses) // 2
-    out = tracked(name, stream_values(robot(name), movement(name, 600)))
+    out = tracked(name, stream_of(robot(name), movement(name, 600)))
     twists = stack(out, twist_names(robot(name)))[FINDING + 200 :]
     truth = motion.twists[first + 200 : first + 200 + len(twists)]
     assert np.abs(twists - truth).max() <= 0.02 < np.abs(truth).max() / 10
@@ -81,7 +77,7 @@ def test_the_twist_follows_the_movement():
 
 def faulty(name: str, at: int, samples: int = 400) -> tuple[dict[str, np.ndarray], np.ndarray]:
     poses = movement(name, samples)
-    return stream_values(robot(name), poses), poses
+    return stream_of(robot(name), poses), poses
 
 
 def faults(out: dict[str, np.ndarray], at: int) -> Status:
@@ -126,7 +122,7 @@ def test_a_lost_sample_is_flagged_and_the_next_one_good_again():
 
 def test_standstill_raises_nothing():
     name = "nist-robocrane"
-    out = tracked(name, stream_values(robot(name), np.repeat(movement(name, 1), 600, axis=0)))
+    out = tracked(name, stream_of(robot(name), np.repeat(movement(name, 1), 600, axis=0)))
     assert {faults(out, i) for i in range(FINDING, 600)} == {GOOD}
 
 
@@ -142,7 +138,7 @@ def test_homing_takes_the_encoders_as_they_are_for_home():
     name = "planar4"
     home = np.array(robot(name).workspace.home)
     poses = home + np.linspace(0, 1, 400)[:, None] ** 2 * np.array([0.02, -0.01, 0.01])
-    values = stream_values(robot(name), poses)
+    values = stream_of(robot(name), poses)
     for i in range(4):  # relative encoders: any zero
         values[f"L{i + 1}"] += 0.05 * (i + 1)
     values["restart"][10] = values["homing"][10] = 1
@@ -165,7 +161,7 @@ def test_a_pose_outside_the_workspace_is_out_of_range():
     poses[:, 0] = np.minimum(poses[:, 0], high + 0.06)
     poses[:150, 0] = high - 0.01
     poses[150:, 0] = high - 0.01 + np.minimum(np.arange(150) * 1e-4 * 10, 0.08)
-    out = tracked(name, stream_values(robot(name), poses))
+    out = tracked(name, stream_of(robot(name), poses))
     assert out["status"][149] == GOOD
     assert Status.OUT_OF_RANGE in Status(int(out["status"][-1]))
     assert Status.VALID not in Status(int(out["status"][-1]))
@@ -174,7 +170,7 @@ def test_a_pose_outside_the_workspace_is_out_of_range():
 def test_health_says_how_far_the_pose_can_be_off():
     name = "nist-robocrane"
     poses = movement(name, 500)
-    out = tracked(name, stream_values(robot(name), poses))
+    out = tracked(name, stream_of(robot(name), poses))
     error = np.linalg.norm(np.abs(stack(out, "xyz") - poses[:, :3]), axis=1)
     # The verification of a pose is given out beside the next one.
     assert (error[FINDING:-1] <= out["radius"][FINDING + 1 :]).all()
@@ -185,7 +181,7 @@ def test_health_says_how_far_the_pose_can_be_off():
 
 def test_columns_and_float_answers():
     name = "four-cable"
-    values = stream_values(robot(name), movement(name, 120)[FINDING:])
+    values = stream_of(robot(name), movement(name, 120)[FINDING:])
     kind = Track()
     names = kind.columns(robot(name)).required
     assert names == ("t", "L1", "L2", "L3", "L4", "mrx", "mry", "mrz")

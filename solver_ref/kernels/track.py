@@ -7,6 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from solver_ref.attitude import attitude_names
+from solver_ref.kernels.corrections import TENSION, WARMING, lengths_shown, warming_names
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.kernels.kind import (
     WRITTEN,
@@ -21,22 +23,30 @@ from solver_ref.kernels.kind import (
     stack,
     verdict,
 )
-from solver_ref.kernels.track_formats import CLOCK, FLAG, SAMPLE_RATE, TENSION, twist_names
+from solver_ref.kernels.track_formats import CLOCK, FLAG, SAMPLE_RATE, twist_names
 from solver_ref.kernels.track_graphs import TrackGraphs
-from solver_ref.kinematics import cable_lengths, rate_matrix
-from solver_ref.measurement import Model, attitude_model, gain, length_model
+from solver_ref.kernels.track_values import (
+    solved,
+    stream_of,
+    stream_with,
+    tension_names,
+    twists_of,
+)
+from solver_ref.kinematics import cable_lengths
 from solver_ref.robot import Robot
 from solver_ref.sequence import Register, Sequence, Stage
 from solver_ref.status import Status
-from solver_ref.trajectory import crane_trajectory
+from solver_ref.trajectory import crane_trajectory, quasi_static_lengths
 
 HEALTH = ("residual", "pivot", "radius")
 """What the verification says of the sample before: given out beside the next pose."""
 
 FINDING = 150
 """Samples of a test stream in which the pose is searched for."""
-SOLVE_STEPS, LARGEST_STEP = 30, 0.5
-"""Of a float64 solve from home: steps, and the longest one (m, scaled)."""
+SOLVE_STEPS = 30
+"""Steps of a float64 solve from home."""
+LONGEST_PATH = 10**6
+"""Samples of a slow path of which test streams are pieces."""
 
 
 def track_kernel(domain: Domain) -> Kernel:
@@ -50,8 +60,8 @@ def _sequence(t: TrackGraphs) -> Sequence:
     robot, lengths = t.robot, t.lengths
     fields = dict.fromkeys(lengths, t.length_format)
     fields |= dict.fromkeys((f"m{axis}" for axis in t.axes), t.attitude_format)
-    if "tension" in robot.sensors:
-        fields |= {f"S{i + 1}": TENSION for i in range(len(lengths))}
+    fields |= dict.fromkeys(tension_names(robot), TENSION)
+    fields |= dict.fromkeys(warming_names(robot), WARMING)
     fields |= {"t": CLOCK, "restart": FLAG, "homing": FLAG}
     registers = _registers(t)
     prepared = [name for name in t.prepare.output_formats if name not in ("near", *HEALTH)]
@@ -67,7 +77,7 @@ def _sequence(t: TrackGraphs) -> Sequence:
         Stage("arm", "arm", _same(t.arm.inputs), _same(t.arm.output_formats)),
     )
     results = {name: f"fresh_{name}" for name in robot.coordinates}
-    results |= _same((*twist_names(robot), "status", *HEALTH))
+    results |= _same((*twist_names(robot), *t.tensions, "status", *HEALTH))
     return Sequence(
         graphs={"feedback": t.feedback, "update": t.update, "prepare": t.prepare, "arm": t.arm},
         stages=stages,
@@ -101,7 +111,10 @@ def _registers(t: TrackGraphs) -> dict[str, Register]:
     for graph in (t.feedback, t.update, t.arm):
         for name, form in graph.output_formats.items():
             registers.setdefault(name, Register(form))
-    for name, home in zip(robot.coordinates, robot.workspace.home, strict=True):
+    pose, densities = t.home
+    for name, share in zip(t.densities, densities, strict=True):
+        registers[name] = Register(t.density_format, int(t.density_format.encode(share)))
+    for name, home in zip(robot.coordinates, pose, strict=True):
         form = t.pose_formats[name]
         code = int(form.encode(home))
         registers |= {f"{role}_{name}": Register(form, code) for role in ("pred", "at")}
@@ -117,7 +130,7 @@ def _registers(t: TrackGraphs) -> dict[str, Register]:
 class Track(KernelKind):
     name = "track"
     what = "a stream of lengths -> a stream of poses and twists, with the shortest latency"
-    closures = ("lengths", "attitude")
+    closures = ("lengths", "attitude", "equilibrium")
     refusals: ClassVar[Mapping[str, str]] = {
         "minimum-norm": "drifts away while it reproduces every length, so it is not tracked"
     }
@@ -131,6 +144,7 @@ class Track(KernelKind):
         lengths = length_names(robot)
         return ColumnNames(
             required=("t", *lengths, *attitude_names(robot), *tension_names(robot)),
+            optional=warming_names(robot),
             ignored=(*WRITTEN, *HEALTH, *robot.coordinates, *twist_names(robot)),
             positive=lengths,
         )
@@ -140,92 +154,56 @@ class Track(KernelKind):
         count = len(columns["t"])
         number = np.rint((columns["t"] - columns["t"][0]) * SAMPLE_RATE) % (CLOCK.hi + 1)
         nothing = np.zeros(count)
-        return dict(columns) | {"t": number, "restart": nothing, "homing": nothing}
+        warming = dict.fromkeys(warming_names(robot), nothing)
+        return warming | dict(columns) | {"t": number, "restart": nothing, "homing": nothing}
 
     def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
         """Each row solved by itself; the twist is the difference of neighbouring poses."""
         robot = domain.robot
         home = np.tile(np.array(robot.workspace.home), (len(inputs["t"]), 1))
-        poses = solved(robot, home, inputs, steps=SOLVE_STEPS)
-        residual = np.abs(cable_lengths(robot, poses) - measured(robot, inputs)).max(axis=1)
+        poses, tensions = solved(robot, home, inputs, steps=SOLVE_STEPS)
+        values = {name: inputs[name] for name in inputs if name not in length_names(robot)}
+        if tensions is not None:
+            values |= {f"T{i + 1}": column for i, column in enumerate(tensions.T)}
+        shown = lengths_shown(robot, cable_lengths(robot, poses), values)
+        residual = np.abs(shown - measured(robot, inputs)).max(axis=1)
         rates = np.gradient(poses, 1 / SAMPLE_RATE, axis=0) if len(poses) > 1 else 0.0 * poses
-        twists = twists_of(robot, poses, rates)
         found = residual <= robot.accuracy.residual_limit
         bits = {
             Status.CONVERGED: found,
             Status.NO_SOLUTION: ~found,
-            Status.OUT_OF_RANGE: beyond(robot, poses),
+            Status.OUT_OF_RANGE: beyond(TrackGraphs(domain).robot, poses),
         }
         result = dict(zip(robot.coordinates, poses.T, strict=True))
-        result |= dict(zip(twist_names(robot), twists.T, strict=True))
+        result |= dict(zip(twist_names(robot), twists_of(robot, poses, rates).T, strict=True))
+        if tensions is not None:
+            result |= {f"T{i + 1}": column for i, column in enumerate(tensions.T)}
         return result | {"residual": residual, "status": verdict(bits)}
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
-        """A piece of a crane's movement, sampled at the rate; before it, time to find the pose."""
-        motion = crane_trajectory(robot, rate=SAMPLE_RATE)
+        """A piece of a movement, sampled at the rate; before it, time to find the pose."""
         finding = min(FINDING, count // 2)
+        if robot.closure == "equilibrium":
+            first = int(rng.integers(0, LONGEST_PATH))
+            moving = quasi_static_lengths(
+                robot, SAMPLE_RATE, max(count - finding, 1) / SAMPLE_RATE, first=first
+            )[0]
+            lengths = np.vstack([np.repeat(moving[:1], finding, axis=0), moving])[:count]
+            return stream_with(robot, lengths, {n: np.zeros(count) for n in warming_names(robot)})
+        motion = crane_trajectory(robot, rate=SAMPLE_RATE)
         moving = min(count - finding, len(motion.poses))
         first = int(rng.integers(0, len(motion.poses) - moving + 1))
         places = np.clip(np.arange(count) - finding, 0, moving - 1) + first
-        return stream_values(robot, motion.poses[places])
+        return stream_of(robot, motion.poses[places])
 
     def errors(
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
     ) -> dict[str, float]:
-        """The distance to the float64 pose of the same measurements."""
+        """The distance to the float64 pose of the same measurements; `N` of tensions."""
         poses = stack(outputs, robot.coordinates)
-        return by_unit(robot, poses - solved(robot, poses, inputs, steps=4))
-
-
-def model_of(robot: Robot) -> Model:
-    """What the robot measures, by its closure."""
-    axes = [name[1:] for name in attitude_names(robot)]
-    return attitude_model(robot, axes=axes) if axes else length_model(robot)
-
-
-def solved(
-    robot: Robot, starts: np.ndarray, inputs: Mapping[str, np.ndarray], *, steps: int
-) -> np.ndarray:
-    """The pose of each row's measurements, by Gauss-Newton steps of limited size."""
-    model, poses = model_of(robot), starts.copy()
-    given = stack(inputs, (*length_names(robot), *attitude_names(robot)))
-    for _ in range(steps):
-        expected, rows = model.rows(poses)
-        step = (gain(model, rows) @ (given - expected)[..., None])[..., 0]
-        size = np.linalg.norm(step * model.scale, axis=1, keepdims=True)
-        poses += step * np.minimum(1.0, LARGEST_STEP / np.maximum(size, 1e-30))
-    return poses
-
-
-def twists_of(robot: Robot, poses: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """(v, omega) in the free coordinates from the poses' rates."""
-    if robot.rotations < 3:
-        return rates
-    first = robot.translations
-    turned = (rate_matrix(poses[:, first:]) @ rates[:, first:, None])[..., 0]
-    return np.hstack([rates[:, :first], turned])
-
-
-def attitude_names(robot: Robot) -> tuple[str, ...]:
-    if robot.closure != "attitude":
-        return ()
-    names = robot.coordinates[robot.translations :]
-    return tuple(f"m{n}" for n in (names[:2] if "inclinometer" in robot.sensors else names))
-
-
-def tension_names(robot: Robot) -> tuple[str, ...]:
-    if "tension" not in robot.sensors:
-        return ()
-    return tuple(f"S{i + 1}" for i in range(len(robot.cables)))
-
-
-def stream_values(robot: Robot, poses: np.ndarray) -> Columns:
-    """What exact sensors give at the poses of successive samples."""
-    count = len(poses)
-    values = dict(zip(length_names(robot), cable_lengths(robot, poses).T, strict=True))
-    for name in attitude_names(robot):
-        values[name] = poses[:, robot.coordinates.index(name[1:])]
-    for name, cable in zip(tension_names(robot), robot.cables, strict=False):
-        values[name] = np.full(count, 2 * (cable.tension_min or 0.0) + 10.0)
-    clock = np.arange(count) % (CLOCK.hi + 1)
-    return values | {"t": clock, "restart": np.zeros(count), "homing": np.zeros(count)}
+        truth, tensions = solved(robot, poses, inputs, steps=4)
+        found = by_unit(robot, poses - truth)
+        if tensions is not None:
+            own = stack(outputs, [f"T{i + 1}" for i in range(len(robot.cables))])
+            found["N"] = float(np.max(np.abs(own - tensions)))
+        return found

@@ -6,12 +6,19 @@ import dataclasses
 import math
 from functools import cached_property
 
+import numpy as np
+
 from solver_ref import detection
+from solver_ref.attitude import attitude_axes
+from solver_ref.equilibrium import equilibrium
+from solver_ref.equilibrium_limits import gain_bounds, hanging_quantum
+from solver_ref.equilibrium_poses import hanging_robot
 from solver_ref.fixed import Format
 from solver_ref.functions import TracedArithmetic
-from solver_ref.gain import attitude_axes, tracking_quantum
+from solver_ref.gain import tracking_quantum
 from solver_ref.kernels.domain import Domain, estimate_limits, tracer
 from solver_ref.kernels.kind import length_names
+from solver_ref.kinematics import cable_lengths
 from solver_ref.profile import Significant
 from solver_ref.robot import Robot
 from solver_ref.tracking import Filter
@@ -29,34 +36,36 @@ INNOVATION_BITS = 18
 """An innovation's word: one operand of the smallest multipliers. While a pose is searched for,
 what does not fit is walked in steps."""
 
-GAIN_BITS = 18
 ELIMINATION_BITS = 25
-FROZEN_QUANTA = 16
-"""An encoder that stands still while it should have moved by more quanta is frozen."""
+FROZEN = 2.0**-17
+"""An encoder that stands still while it should have moved by more (m) is frozen."""
 CLOCK = Format(False, 16, 0)
 """The sample number `t`, which wraps."""
 FLAG = Format(False, 1, 0)
-
-TENSION = Format(False, 16, 2)
-"""A measured tension (N)."""
 
 
 class TrackFormats:
     """Number formats of a tracked robot, and what it measures."""
 
     def __init__(self, domain: Domain) -> None:
-        self.robot = domain.robot
-        finest = tracking_quantum(self.robot)
+        self.hanging = domain.robot.closure == "equilibrium"
+        self.robot = hanging_robot(domain.robot) if self.hanging else domain.robot
+        quantum = hanging_quantum if self.hanging else tracking_quantum
+        finest = quantum(self.robot)
         self.domain = domain = Domain.of(self.robot, domain.profile.name, finest=finest)
         words = dict.fromkeys(("gram", "factor", "solution"), Significant(ELIMINATION_BITS))
-        self.profile = dataclasses.replace(domain.profile, **words, step=Significant(GAIN_BITS))
+        self.profile = dataclasses.replace(domain.profile, **words)
         self.quantum = domain.profile.pose.bits
         self.pose_bits = self.quantum + POSE_GUARD
         self.rate_bits = self.pose_bits + RATE_GUARD
         self.lengths = length_names(self.robot)
         self.axes = tuple(self.robot.coordinates[i] for i in attitude_axes(self.robot))
         self.measurements = (*self.lengths, *(f"m{axis}" for axis in self.axes))
-        self.length_format = domain.length_format()
+        self.densities = (
+            tuple(f"p{i + 1}" for i in range(len(self.lengths))) if self.hanging else ()
+        )
+        self.tensions = tuple(f"T{i + 1}" for i in range(len(self.densities)))
+        self.length_format = domain.encoder_format()
         self.filter = Filter()
 
     def tracer(self) -> TracedArithmetic:
@@ -85,6 +94,23 @@ class TrackFormats:
     @property
     def rate_format(self) -> Format:
         return Format(True, 1 - round(-math.log2(RATE_LIMIT)), self.rate_bits)
+
+    @cached_property
+    def home(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where a search begins: the pose, and the densities (1/m; none where nothing hangs)."""
+        home = np.array(self.robot.workspace.home)
+        if not self.hanging:
+            return home, np.zeros(0)
+        lengths = cable_lengths(self.robot, home[None])
+        found = equilibrium(self.robot, lengths, elastic=False)
+        weight = self.robot.platform.mass * math.hypot(*self.robot.gravity)
+        return found.poses[0], found.tensions[0] / lengths[0] / weight
+
+    @cached_property
+    def density_format(self) -> Format:
+        """Of a force density (1/m), where there are any."""
+        top = gain_bounds(self.robot)[0].total[1] if self.hanging else 1.0
+        return Format(False, math.floor(math.log2(top)) + 1, self.profile.density.bits)
 
     @property
     def sum_format(self) -> Format:

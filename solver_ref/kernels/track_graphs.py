@@ -18,14 +18,14 @@ from solver_ref import graph as g
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
+from solver_ref.kernels.corrections import TENSION
 from solver_ref.kernels.domain import estimate_limits
 from solver_ref.kernels.track_formats import (
     CLOCK,
     FLAG,
-    FROZEN_QUANTA,
+    FROZEN,
     INNOVATION_BITS,
     RATE_LIMIT,
-    TENSION,
     TrackFormats,
 )
 from solver_ref.kernels.track_prepare import prepare_graph
@@ -87,7 +87,7 @@ class TrackGraphs(TrackFormats):
         losing = [*refusing, searching]
         refused, jump = some(refusing), some(jumps)
         stale = some([*frozen, gap])
-        slack = self._slack(m)
+        slack = m.input("slack", FLAG) if self.hanging else self._slack(m)
         status = {
             Status.VALID: none([*losing, gap, beyond]),
             Status.CONVERGED: none(losing),
@@ -128,7 +128,8 @@ class TrackGraphs(TrackFormats):
         coasting = m.every(refused, m.negation(searching))
         resting = m.any([searching, restart])
         outputs: dict[str, Fixed] = {}
-        limits = zip(robot.coordinates, estimate_limits(robot), robot.workspace.home, strict=True)
+        home, densities = self.home
+        limits = zip(robot.coordinates, estimate_limits(robot), home, strict=True)
         for name, (low, high), home in limits:
             pred = m.input(f"pred_{name}", self.pose_formats[name])
             fresh = m.input(f"fresh_{name}", self.feedback.output_formats[name])
@@ -136,7 +137,7 @@ class TrackGraphs(TrackFormats):
             bend = m.input(f"bend_{name}", self.rate_format)
             fresh = fresh.into(low, high, "saturate")
             state = m.select(coasting, pred.into(low, high, "saturate"), fresh)
-            at_home = m.builder.constant(home, self.pose_bits)
+            at_home = m.builder.constant(float(home), self.pose_bits)
             state = m.select(restart, at_home, state)
             step = state - pred
             step = step.into(-RATE_LIMIT, RATE_LIMIT, "saturate").extended(self.rate_bits)
@@ -149,7 +150,10 @@ class TrackGraphs(TrackFormats):
         for name in self.lengths:
             offset = m.input(f"offset_{name}", self.offset_format)
             outputs[f"offset_{name}"] = m.select(restart, 0, offset)
-        formats = {
+        for name, share in zip(self.densities, densities, strict=True):
+            at_home = m.builder.constant(float(share), self.density_format.fraction)
+            outputs[name] = m.select(restart, at_home, m.input(name, self.density_format))
+        formats = dict.fromkeys(self.densities, self.density_format) | {
             f"{role}_{n}": f for n, f in self.pose_formats.items() for role in ("at", "pred")
         }
         formats |= {
@@ -176,7 +180,7 @@ class TrackGraphs(TrackFormats):
         missed = m.input("missed", Format(False, 4, 0))
         outputs: dict[str, Fixed] = {}
         top = 2.0 ** (INNOVATION_BITS - 1 - self.quantum)
-        limit = FROZEN_QUANTA
+        limit = round(math.ldexp(FROZEN, self.quantum))
         for name in self.lengths:
             pred = m.input(f"pred_{name}", self.length_format)
             seen = m.input(f"seen_{name}", self.length_format)

@@ -6,9 +6,18 @@ import math
 
 from solver_ref import graph as g
 from solver_ref.cable import Rotation, cable_at, rotation, spatial
+from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.gain import Gain, gain, gain_bounds, unit_row
+from solver_ref.kernels.corrections import (
+    WARMING,
+    CableConditions,
+    condition_inputs,
+    is_corrected,
+    shown_length,
+    warms,
+)
 from solver_ref.kernels.domain import coordinate_limits, estimate_limits
 from solver_ref.kernels.track_formats import (
     FLAG,
@@ -17,6 +26,7 @@ from solver_ref.kernels.track_formats import (
     TrackFormats,
     twist_names,
 )
+from solver_ref.kernels.track_hanging import computed_tensions, density_inputs, hanging
 from solver_ref.pulley_limits import pulley_limits
 
 QUIET = ("singular", "unused")
@@ -31,13 +41,23 @@ def prepare_graph(t: TrackFormats) -> g.Graph:
     full = spatial([m.nearest(x, "pose") for x in pose], robot.free)
     turn = rotation(m, full[3:], length=robot.characteristic_length)
     lengths, rows = _lengths(m, t, full, turn)
-    outputs, residuals = _expected(m, t, lengths)
-    found = gain(m, robot, rows, gain_bounds(robot))
+    densities = density_inputs(m, t)
+    conditions = _conditions(m, t, densities, lengths)
+    outputs, residuals = _expected(m, t, lengths, conditions)
+    if t.hanging:
+        hung = hanging(m, t, pose, full, densities, lengths)
+        found, unbalanced = hung.gain, hung.unbalanced
+        outputs |= hung.outputs
+    else:
+        found, unbalanced = gain(m, robot, rows, gain_bounds(robot)), []
     for name, column in zip(t.measurements, found.columns, strict=True):
         for coordinate, entry in zip(robot.coordinates, column, strict=True):
             outputs[f"K_{coordinate}_{name}"] = entry
-    outputs |= _twist(m, t, turn, rates) | _health(m, t, residuals, found)
+    outputs |= _twist(m, t, turn, rates) | _health(m, t, residuals, unbalanced, found)
     formats = {f"pred_{name}": t.length_format for name in t.lengths}
+    if t.hanging:
+        formats |= dict.fromkeys(t.densities, t.density_format)
+        formats |= {f"pred_{name}": form for name, form in t.pose_formats.items()}
     formats |= {f"offset_{name}": t.offset_format for name in t.lengths}
     return m.builder.graph("prepare", outputs, formats)
 
@@ -68,27 +88,49 @@ def _lengths(
     return lengths, rows
 
 
+def _conditions(
+    m: TracedArithmetic, t: TrackFormats, densities: list[Fixed], lengths: list[Fixed]
+) -> CableConditions | None:
+    """Tensions and warming of the sample before: measured, given, or those of the densities."""
+    robot = t.robot
+    if not is_corrected(robot):
+        return None
+    if not t.hanging or "tension" in robot.sensors:
+        return condition_inputs(m, robot)
+    warming = m.input("dT", WARMING) if warms(robot) else None
+    return CableConditions(tuple(computed_tensions(m, t, densities, lengths)), warming)
+
+
 def _expected(
-    m: TracedArithmetic, t: TrackFormats, lengths: list[Fixed]
+    m: TracedArithmetic,
+    t: TrackFormats,
+    lengths: list[Fixed],
+    conditions: CableConditions | None,
 ) -> tuple[dict[str, Fixed], list[Fixed]]:
     """What the encoders should show, their offsets, and how far they are from what they show.
 
     While homing they show the lengths of this pose, whatever their zero is.
     """
     homing = m.input("homing", FLAG)
-    highest = t.length_format.hi * t.length_format.quantum
+    lowest, highest = (code * t.length_format.quantum for code in _codes(t.length_format))
     reach = -t.offset_format.lo * t.offset_format.quantum
     outputs, residuals = {}, []
-    for name, length in zip(t.lengths, lengths, strict=True):
+    for place, (name, length) in enumerate(zip(t.lengths, lengths, strict=True)):
+        if conditions is not None:
+            length = shown_length(m, t.robot, place, length, conditions)
         measured = m.input(name, t.length_format)
         offset = m.input(f"offset_{name}", t.offset_format)
         shown = length - offset
         residuals.append(shown - measured)
-        shown = m.clamp(shown, 0.0, highest, "offset")
+        shown = m.clamp(shown, lowest, highest, "offset")
         outputs[f"pred_{name}"] = m.select(homing, measured, shown)
         apart = m.difference(length, measured, reach)
         outputs[f"offset_{name}"] = m.select(homing, apart, offset)
     return outputs, residuals
+
+
+def _codes(form: Format) -> tuple[int, int]:
+    return form.lo, form.hi
 
 
 def _twist(
@@ -108,17 +150,22 @@ def _twist(
 
 
 def _health(
-    m: TracedArithmetic, t: TrackFormats, residuals: list[Fixed], found: Gain
+    m: TracedArithmetic,
+    t: TrackFormats,
+    residuals: list[Fixed],
+    unbalanced: list[Fixed],
+    found: Gain,
 ) -> dict[str, Fixed]:
     """Largest residual, smallest pivot, error radius, and the flags of this pose."""
     residual = m.maximum([m.absolute(x) for x in residuals])
+    left = m.maximum([m.absolute(x) for x in (*residuals, *unbalanced)])
     limit = math.ldexp(round(math.ldexp(t.robot.accuracy.residual_limit, 20)), -20)
     beyond = [flag for name, flags in m.flags.items() if name not in QUIET for flag in flags]
     return {
         "residual": residual,
         "pivot": found.pivot,
         "radius": _radius(m, t, residual, found),
-        "near": m.negation(m.less(limit, residual)),
+        "near": m.negation(m.less(limit, left)),
         "singular": m.any(m.flags.get("singular", [])),
         "beyond": m.any(beyond),
     }

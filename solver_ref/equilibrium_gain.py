@@ -1,0 +1,182 @@
+"""The gain of a correction under the closure `equilibrium`, over the abstract scalar.
+
+How far each length moves a platform that goes on hanging in equilibrium, and how far it still is
+from one: the step of `solver_ref.equilibrium_step` with a right side for each length beside that of
+the unbalanced wrench, at a pose whose lengths count as right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
+from solver_ref.equilibrium_equations import Balance, turn_length
+from solver_ref.equilibrium_step import EquilibriumBounds
+from solver_ref.robot import Robot
+from solver_ref.statics import cross
+from solver_ref.step import eliminate
+
+Vector = Sequence[Scalar]
+
+SHIFT = 2.0**-5
+"""The longest way to equilibrium (m, rad) that is gone at once."""
+
+
+@dataclass(frozen=True)
+class EquilibriumGain:
+    """`columns`: for each length, what one metre of it moves the coordinates by (m, rad); `shift`:
+    the way to equilibrium (m, rad) and `change`, that of the densities over their sum; `pivot`: the
+    smallest of both eliminations over its floor."""
+
+    columns: list[list[Scalar]]
+    shift: list[Scalar]
+    change: list[Scalar]
+    pivot: Scalar
+
+
+@dataclass(frozen=True)
+class GainBounds:
+    """Limits of the eliminations, their steps, K's entries (m or rad per m) and P (1/m)."""
+
+    inside: EquilibriumBounds = EquilibriumBounds()
+    entry: float = math.inf
+    step: float = math.inf
+    total: tuple[float, float] = (0.0, math.inf)
+
+
+UNLIMITED = GainBounds()
+
+
+def equilibrium_gain(
+    m: Arithmetic,
+    robot: Robot,
+    phi: Vector,
+    at: Balance,
+    lengths: Vector,
+    bounds: GainBounds,
+    *,
+    fraction: int = 0,
+    meters: tuple[Arithmetic, Arithmetic] | None = None,
+) -> EquilibriumGain:
+    """K and the shift at a pose whose rotation is `phi` (rad), whose balance is `at`, and whose
+    cables have these `lengths` (m). In hardware shift and change have `fraction` bits. `meters`
+    run the two eliminations instead of `m`."""
+    first, second = meters or (m, m)
+    turns = [i - 3 for i in robot.free if i >= 3]
+    arms = [[arm[k] for k in turns] for arm in at.arms]
+    force, moment, block = _normalised(m, at)
+    twist = cross(m, at.centre, force, "right_side")
+    torque = [m.round(twist[k] - moment[k], "right_side") for k in turns]
+    matrix = [[at.turn[j][k] for k in turns] for j in turns]
+    (free, *answers), turn_pivot = eliminate(first, matrix, [torque, *arms], bounds.inside.turn)
+    inside = bounds.inside.length
+    target = [
+        m.dot_within(
+            [*row, *arm], [*(-x for x in force), *free], inside.right_side, "right_side", "step"
+        )
+        for row, arm in zip(at.rows, arms, strict=True)
+    ]
+    size = range(len(at.rows))
+    gram = [
+        [m.dot([*at.rows[i], *arms[i]], [*at.rows[j], *answers[j]], "gram") for j in size]
+        for i in size
+    ]
+    scale = 2.0 ** math.ceil(math.log2(longest(robot)))
+    rights = [target, *(_length_side(m, len(size), i, lengths[i], scale) for i in size)]
+    (change, *moved), pivot = eliminate(second, gram, rights, inside)
+    way = _Way(m, robot, at, answers, bounds.step)
+    shift = [m.denormalise(x, block, fraction) for x in way.scaled(change, free, force)]
+    columns = [[-scale * x for x in way.scaled(s)] for s in moved]
+    return EquilibriumGain(
+        columns=[
+            [m.round(m.limit(x, bounds.entry, "gain"), "gain") for x in _unscaled(m, robot, phi, c)]
+            for c in columns
+        ],
+        shift=_unscaled(m, robot, phi, [m.limit(x, SHIFT, "gain") for x in shift]),
+        change=[m.limit(m.denormalise(x, block, fraction), 1.0, "gain") for x in change],
+        pivot=m.minimum([turn_pivot, pivot]),
+    )
+
+
+def _normalised(m: Arithmetic, at: Balance) -> tuple[list[Scalar], list[Scalar], object]:
+    """F/P and N/(P l) over a shared power of two, so that a small shift is as precise."""
+    values = [*at.force, *at.moment]
+    places = [i for i, x in enumerate(values) if not is_zero(x)]
+    normal, block = m.normalise([values[i] for i in places], "right_side")
+    for i, x in zip(places, normal, strict=True):
+        values[i] = x
+    return values[:3], values[3:], block
+
+
+def longest(robot: Robot) -> float:
+    """No cable inside the workspace is longer (m)."""
+    far = [max(abs(low), abs(high)) for low, high in robot.position_bounds]
+    return math.hypot(*far) + max(
+        math.hypot(*cable.anchor) + math.hypot(*cable.attachment) for cable in robot.cables
+    )
+
+
+def _length_side(
+    m: Arithmetic, size: int, place: int, length: Scalar, scale: float
+) -> list[Scalar]:
+    """L_i / scale in its own row: minus what a metre more of L_i makes of f."""
+    own = m.round((1 / scale) * length, "right_side")
+    nothing = own - own
+    return [own if i == place else nothing for i in range(size)]
+
+
+@dataclass(frozen=True)
+class _Way:
+    """From a change of the densities to the step in scaled coordinates that belongs to it."""
+
+    m: Arithmetic
+    robot: Robot
+    at: Balance
+    answers: Sequence[Vector]
+    limit: float
+
+    def scaled(
+        self, change: Vector, free: Vector | None = None, force: Vector = (0, 0, 0)
+    ) -> list[Scalar]:
+        """Turn and shift; `free` is the turn and -`force` the shift at unchanged densities."""
+        turns = [i - 3 for i in self.robot.free if i >= 3]
+        angle: list[Scalar] = [0, 0, 0]
+        for place, k in enumerate(turns):
+            back = self._sum([answer[place] for answer in self.answers], change)
+            angle[k] = back * -1.0 if free is None else self._within(free[place] - back)
+        columns = list(zip(*self.at.rows, strict=True))
+        centre = self.at.centre
+        shift = []
+        for k in (i for i in self.robot.free if i < 3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            first = [centre[i], centre[j], *columns[k]]
+            second = [angle[j], -angle[i], *(-x for x in change)]
+            moved = self._sum(first, second)
+            shift.append(moved if is_zero(force[k]) else self._within(moved - force[k]))
+        return [*shift, *(angle[k] for k in turns)]
+
+    def _sum(self, a: Vector, b: Vector) -> Scalar:
+        pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))]
+        first, second = zip(*pairs, strict=True)
+        return self.m.dot_within(first, second, self.limit, "step", "step")
+
+    def _within(self, value: Scalar) -> Scalar:
+        return self.m.limit(self.m.round(value, "step"), self.limit, "step")
+
+
+def _unscaled(m: Arithmetic, robot: Robot, phi: Vector, scaled: Vector) -> list[Scalar]:
+    """A step in the pose's own coordinates: J_l^-1 dtheta to third order in phi."""
+    count = robot.translations
+    angle = [(1 / turn_length(robot)) * x for x in scaled[count:]]
+    if robot.rotations < 3:
+        return [*scaled[:count], *angle]
+    phi = [m.round(x, "rate") for x in phi]
+    once = cross(m, phi, angle, "step")
+    twice = cross(m, phi, once, "step")
+    third = m.constant(1 / 12, "rate")
+    turned = [
+        m.round(a - 0.5 * b + third * c, "step") for a, b, c in zip(angle, once, twice, strict=True)
+    ]
+    return [*scaled[:count], *turned]

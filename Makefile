@@ -10,6 +10,8 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do \
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
   && { echo $$p; break; }; done)
 PYTEST_ARGS ?=
+# Two test processes share the cores; a linear algebra library that starts threads too slows both.
+export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: setup demo test soak bench lint clean
 

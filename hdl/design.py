@@ -18,6 +18,7 @@ from solver_ref.fixed import Format
 from solver_ref.graph import Graph
 from solver_ref.iteration import Iteration, Ring
 from solver_ref.kernels import KERNELS, KernelKind
+from solver_ref.kernels.corrections import stretches
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.profile import PROFILES
 from solver_ref.robot import Robot
@@ -194,10 +195,12 @@ class Design:
     @property
     def canonical_options(self) -> dict[str, object]:
         """The options as they were resolved, with what the robot's file left to them."""
+        own = {"elongation": self.robot.elongation} if stretches(self.robot) else {}
         return dataclasses.asdict(self.options) | {
             "clock_mhz": self.clock_mhz,
             "accuracy": self.robot.accuracy.length,
             "closure": self.robot.closure,
+            **own,
         }
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hdl.design import Design
+from solver_ref.attitude import least_squares
 from solver_ref.kernels.forward_pass import Tolerances
 
 
@@ -13,11 +14,10 @@ def cost_of(design: Design) -> dict[str, Any]:
 
     `latency_cycles` is None for `forward`, whose pipeline takes `pipeline_cycles` for each pass.
     `stops_at` are the tolerances (m) of a whole solve: of the residual, or, with more lengths than
-    unknowns, of the scaled step.
+    unknowns or a measured attitude, of the scaled step.
     """
     plan, options, robot = design.plan, design.options, design.robot
     tolerances = Tolerances.of(design.domain)
-    redundant = len(robot.cables) > len(robot.free)
     return {
         "kernel": options.kernel,
         "ii": options.ii,
@@ -34,5 +34,7 @@ def cost_of(design: Design) -> dict[str, Any]:
         "lut_multipliers": plan.lut_multipliers,
         "accuracy": robot.accuracy.length,
         "quantum": 2.0**-design.domain.profile.pose.bits,
-        "stops_at": {"step": tolerances.step} if redundant else {"residual": tolerances.residual},
+        "stops_at": {"step": tolerances.step}
+        if least_squares(robot)
+        else {"residual": tolerances.residual},
     }

@@ -15,8 +15,10 @@ from hdl.design import Design, Options
 from hdl.target import targets
 from kinegate.presets import PRESETS
 from sim.package import MANIFEST, Package, read_package
+from solver_ref.elongation import LAWS
 from solver_ref.errors import InputError, shown
 from solver_ref.kernels import KERNELS
+from solver_ref.kernels.corrections import stretches
 from solver_ref.profile import PROFILES
 from solver_ref.robot import CLOSURES, Robot, closure_problem
 from solver_ref.robot_file import load
@@ -38,8 +40,9 @@ class GenerationOptions(TypedDict, total=False):
     `kernel`: `lengths`, `step` (default; `forward` for `solve`), `forward` or `track`; `ii`: clock
     cycles between two inputs (4; of `track`'s preparation 32); `target`: a chip (`xc7z020`);
     `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
-    `profile`: `fine` or `18bit`; `preset`: a name of `kinegate.presets.PRESETS`, whose options
-    stand behind those that are given.
+    `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
+    `printed`; `preset`: a name of `kinegate.presets.PRESETS`, whose options stand behind those that
+    are given.
     """
 
     kernel: str
@@ -49,6 +52,7 @@ class GenerationOptions(TypedDict, total=False):
     clock: float
     profile: str
     closure: str
+    elongation: str
     preset: str
 
 
@@ -82,7 +86,7 @@ def expanded(name: str, options: GenerationOptions) -> GenerationOptions:
 
 
 def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
-    """The robot with the asked accuracy and closure, and how messages call it."""
+    """The robot with the asked accuracy, closure and law, and how messages call it."""
     robot = source if isinstance(source, Robot) else load(source)
     name = robot.name if isinstance(source, Robot) else fspath(source)
     accuracy, closure = options.get("accuracy"), options.get("closure")
@@ -102,7 +106,15 @@ def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
             expected=f"{FINEST_ACCURACY:g} m to {limit:g} m",
             got=f"{accuracy:g} m",
         )
-    return name, robot.with_options(closure=closure, accuracy=accuracy)
+    law = options.get("elongation")
+    if law is not None and law not in LAWS:
+        raise unknown(name, "elongation", law, LAWS)
+    if law is not None and not stretches(robot):
+        expected = "a robot with the stiffness of a cable"
+        raise OptionError(
+            name, "elongation", wrong="has no meaning", expected=expected, got=shown(law)
+        )
+    return name, robot.with_options(closure=closure, accuracy=accuracy, elongation=law)
 
 
 def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
@@ -126,12 +138,18 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         )
     if robot.closure not in kind.closures:
         wrong = kind.refusals.get(robot.closure, f"makes no hardware for {kind.name} yet")
-        expected = " or ".join(kind.closures)
+        expected = " or ".join(fitting(kind.closures, robot)) or "another kernel"
         # The robot's own closure is a key of its file, another one an option.
         error = OptionError if "closure" in options else InputError
         raise error(name, "closure", wrong=wrong, expected=expected, got=robot.closure)
     fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile")}
     return Design(robot, Options(**fields, clock_mhz=clock))
+
+
+def fitting(closures: Iterable[str], robot: Robot) -> list[str]:
+    """Those of the closures that the robot can have."""
+    changed = {closure: dataclasses.replace(robot, closure=closure) for closure in closures}
+    return [closure for closure, other in changed.items() if closure_problem(other) is None]
 
 
 def open_design(source: Source, options: GenerationOptions) -> Opened:
@@ -169,7 +187,7 @@ def _check_same(name: str, options: GenerationOptions, design: Design) -> None:
     """A generated directory is what it is: an option may only repeat what it was made with."""
     made = design.canonical_options
     for key, value in options.items():
-        own = made["clock_mhz" if key == "clock" else key]
+        own = made.get("clock_mhz" if key == "clock" else key)
         if value != own:
             wrong = "differs from what the directory was generated with"
             raise OptionError(name, key, wrong=wrong, expected=shown(own), got=shown(value))

@@ -70,6 +70,9 @@ _GENERATION = (
     click.option(
         "--closure", metavar="C", help="What closes an under-determined robot [the robot's own]."
     ),
+    click.option(
+        "--elongation", metavar="LAW", help="By which cables stretch: integrated or printed."
+    ),
 )
 
 

@@ -98,8 +98,8 @@ def test_a_bad_generation_option_is_named(run, tmp_path, command, words, pattern
 
 def test_a_closure_that_makes_no_hardware_yet_is_refused(run):
     pattern = (
-        "error: four-cable: --closure: makes no hardware for step yet; expected lengths or "
-        ".*; got equilibrium"
+        "error: four-cable: --closure: makes no hardware for step yet; expected minimum-norm or "
+        "attitude; got equilibrium"
     )
     line = line_of(run("generate", "four-cable", "-o", "x", "--closure", "equilibrium"))
     assert re.fullmatch(pattern, line)
@@ -112,7 +112,7 @@ def test_a_pose_that_would_drift_is_not_tracked(run, words, key):
     line = line_of(run("simulate", "four-cable", "--kernel", "track", *words))
     assert line == (
         f"error: four-cable: {key}: drifts away while it reproduces every length, so it is not "
-        "tracked; expected lengths or attitude; got minimum-norm"
+        "tracked; expected attitude or equilibrium; got minimum-norm"
     )
 
 

@@ -175,14 +175,16 @@ def test_what_is_beyond_the_declared_limits_is_out_of_range() -> None:
     assert_array_equal((found["status"] & int(Status.VALID)) != 0, ~out)
 
 
-def test_elongations_are_those_of_the_tensions() -> None:
-    robot = load("four-cable-full")
-    _, found = solved(robot, TENSION.draw(robot, 100, np.random.default_rng(SEED)))
+@pytest.mark.parametrize("law", ["integrated", "printed"])
+def test_elongations_are_those_of_the_tensions(law: str) -> None:
+    robot = load("four-cable-full").with_options(elongation=law)
+    inputs, found = solved(robot, TENSION.draw(robot, 100, np.random.default_rng(SEED)))
     for number, cable in enumerate(robot.cables, 1):
-        expected = elongation(FloatArithmetic(), cable.stiffness, found[f"T{number}"])
+        expected = elongation(FloatArithmetic(), cable.stiffness, found[f"T{number}"], law)
         assert_allclose(found[f"e{number}"], expected, rtol=0, atol=2e-7)
         assert expected.max() > 1e-3
     assert (found["status"] == GOOD).sum() > 80, f"seed {SEED}"
+    assert TENSION.errors(robot, inputs, found)["m"] < 2e-7
 
 
 def test_redundant_cables_that_cannot_hold_the_load_say_so() -> None:

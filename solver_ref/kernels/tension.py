@@ -92,9 +92,10 @@ class Tension(KernelKind):
     def errors(
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
     ) -> dict[str, float]:
-        """`N` of the tensions and `m` of the elongations, on rows that are not near singular and
-        have the same active set; `sets` is the share of these rows that have another one, as a
-        cable is so near to its bound that rounding decides."""
+        """`N` of the tensions on rows that are not near singular and have the same active set;
+        `sets` is the share of these rows that have another one, as a cable is so near to its bound
+        that rounding decides. `m` of the elongations from those of the tensions as they came out,
+        as the printed law jumps."""
         found = tensions(robot, *motion_of(robot, inputs), method="bounded-step")
         regular = (outputs["status"].astype(np.int64) & int(Status.NEAR_SINGULAR)) == 0
         same = regular & (_masks(found.active) == outputs["active"])
@@ -102,9 +103,8 @@ class Tension(KernelKind):
             return {"sets": 1.0}
         own = stack(outputs, tension_names(robot))
         errors = {"N": float(np.abs(own - found.tensions)[same].max())}
-        stretch = _elongations(robot, found.tensions)
-        if stretch:
-            off = [np.abs(outputs[name] - column)[same].max() for name, column in stretch.items()]
+        off = [np.abs(outputs[name] - x).max() for name, x in _elongations(robot, own).items()]
+        if off:
             errors["m"] = float(max(off))
         return errors | {"sets": float(1 - same.sum() / regular.sum())}
 
@@ -117,7 +117,7 @@ def _masks(active: np.ndarray) -> np.ndarray:
 def _elongations(robot: Robot, found: np.ndarray) -> Columns:
     m = FloatArithmetic()
     return {
-        name: elongation(m, robot.cables[number].stiffness, found[:, number])
+        name: elongation(m, robot.cables[number].stiffness, found[:, number], robot.elongation)
         for name in elongation_names(robot)
         for number in [int(name[1:]) - 1]
     }

@@ -187,7 +187,8 @@ class TensionGraph:
         for name in elongation_names(robot):
             number = int(name[1:]) - 1
             stiffness = robot.cables[number].stiffness
-            stretch = elongation(m, stiffness, tensions[number], error=STRETCH_ERROR)
+            law, tension = robot.elongation, tensions[number]
+            stretch = elongation(m, stiffness, tension, law, error=STRETCH_ERROR)
             results[name] = m.builder.constant(0.0) if stretch == 0 else stretch
         return results | {"status": status_word(m, self._status(free, judged, wrench))}
 

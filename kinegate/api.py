@@ -149,7 +149,7 @@ def generate(
     report: Report = silent,
     **options: Unpack[GenerationOptions],
 ) -> dict[str, Any]:
-    """Write Verilog, a testbench, golden vectors and the manifest into a directory.
+    """Write Verilog, a testbench, golden vectors, software and the manifest into a directory.
 
     Returns the manifest with `directory` and `files`.
 
@@ -174,7 +174,7 @@ def generate(
         raise _no_place(place, error.strerror or type(error).__name__) from None
     stem = design.name
     files = [f"{stem}.v", f"{stem}_tb.v", f"{stem}_in.hex", f"{stem}_expected.hex"]
-    files += ["vectors.npz", "manifest.json"]
+    files += ["vectors.npz", "manifest.json", *manifest["software"]["files"]]
     return {"directory": str(directory), "files": files} | manifest
 
 

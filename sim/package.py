@@ -13,6 +13,7 @@ import numpy as np
 from hdl.design import Design, Options
 from hdl.testbench import testbench, write_hex
 from sim.accuracy import largest_errors
+from sim.software import FOLDER, manifest_entry, software_of, write_software
 from sim.vectors import Vectors, golden_vectors
 from solver_ref.fixed import Format
 from solver_ref.robot import from_facts
@@ -46,13 +47,15 @@ def write_package(design: Design, directory: Path, *, count: int, seed: int) -> 
         write_files(design, vectors, Path(aside))
         (Path(aside) / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
         directory.mkdir(exist_ok=True)
-        for file in sorted(Path(aside).iterdir()):
-            os.replace(file, directory / file.name)
+        for file in sorted(path for path in Path(aside).rglob("*") if path.is_file()):
+            place = directory / file.relative_to(aside)
+            place.parent.mkdir(exist_ok=True)
+            os.replace(file, place)
     return manifest
 
 
 def write_files(design: Design, vectors: Vectors, directory: Path) -> None:
-    """Verilog, testbench and vectors (as `$readmemh` words and as one NumPy archive)."""
+    """Verilog, testbench, vectors (as `$readmemh` words and as one NumPy archive) and software."""
     name = design.name
     (directory / f"{name}.v").write_text(design.verilog)
     (directory / f"{name}_tb.v").write_text(bench_text(design, len(vectors)))
@@ -61,6 +64,7 @@ def write_files(design: Design, vectors: Vectors, directory: Path) -> None:
     arrays = {f"in_{key}": codes for key, codes in vectors.inputs.items()}
     arrays |= {f"out_{key}": codes for key, codes in vectors.outputs.items()}
     np.savez_compressed(directory / "vectors.npz", **arrays)
+    write_software(software_of(design), directory / FOLDER)
 
 
 def bench_text(design: Design, count: int) -> str:
@@ -102,6 +106,7 @@ def make_manifest(design: Design, vectors: Vectors, seed: int) -> dict[str, obje
         "targets": [design.options.target],
         "multipliers": {"dsp": plan.dsp, "lut": plan.lut_multipliers, "dsp_busy": plan.dsp_busy},
         "vectors": {"count": len(vectors), "seed": seed, "file": "vectors.npz"},
+        "software": manifest_entry(software_of(design)),
         "digest": robot.digest,
         "options": design.canonical_options,
     }

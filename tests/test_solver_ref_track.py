@@ -176,6 +176,8 @@ def test_health_says_how_far_the_pose_can_be_off():
     assert (error[FINDING:-1] <= out["radius"][FINDING + 1 :]).all()
     assert out["radius"][FINDING + 1 :].max() <= 20e-6
     assert out["residual"][FINDING + 1 :].max() <= 5e-6
+    each = np.abs(stack(out, [f"r{i + 1}" for i in range(6)]))
+    assert np.array_equal(each.max(axis=1), out["residual"])
     assert out["pivot"][FINDING + 1 :].min() > 0.1
 
 

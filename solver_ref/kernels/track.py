@@ -41,6 +41,12 @@ from solver_ref.trajectory import crane_trajectory, quasi_static_lengths
 HEALTH = ("residual", "pivot", "radius")
 """What the verification says of the sample before: given out beside the next pose."""
 
+
+def health_names(robot: Robot) -> tuple[str, ...]:
+    """With the residual of each cable."""
+    return (*(f"r{i + 1}" for i in range(len(robot.cables))), *HEALTH)
+
+
 FINDING = 150
 """Samples of a test stream in which the pose is searched for."""
 SOLVE_STEPS = 30
@@ -63,8 +69,8 @@ def _sequence(t: TrackGraphs) -> Sequence:
     fields |= dict.fromkeys(tension_names(robot), TENSION)
     fields |= dict.fromkeys(warming_names(robot), WARMING)
     fields |= {"t": CLOCK, "restart": FLAG, "homing": FLAG}
-    registers = _registers(t)
-    prepared = [name for name in t.prepare.output_formats if name not in ("near", *HEALTH)]
+    registers, health = _registers(t), health_names(robot)
+    prepared = [name for name in t.prepare.output_formats if name not in ("near", *health)]
     own = {name: name for name in t.prepare.inputs if name in registers or name in fields}
     verify = own | {name: f"at_{name}" for name in robot.coordinates}
     ahead = own | {name: f"pred_{name}" for name in robot.coordinates}
@@ -72,12 +78,12 @@ def _sequence(t: TrackGraphs) -> Sequence:
     stages = (
         Stage("feedback", "feedback", _same(t.feedback.inputs), _feedback_outputs(t)),
         Stage("update", "update", _same(t.update.inputs), _same(t.update.output_formats)),
-        Stage("verify", "prepare", verify, seen | _same((*HEALTH, "near")), after="update"),
+        Stage("verify", "prepare", verify, seen | _same((*health, "near")), after="update"),
         Stage("prepare", "prepare", ahead, _same(prepared), after="update"),
         Stage("arm", "arm", _same(t.arm.inputs), _same(t.arm.output_formats)),
     )
     results = {name: f"fresh_{name}" for name in robot.coordinates}
-    results |= _same((*twist_names(robot), *t.tensions, "status", *HEALTH))
+    results |= _same((*twist_names(robot), *t.tensions, "status", *health))
     return Sequence(
         graphs={"feedback": t.feedback, "update": t.update, "prepare": t.prepare, "arm": t.arm},
         stages=stages,
@@ -145,7 +151,7 @@ class Track(KernelKind):
         return ColumnNames(
             required=("t", *lengths, *attitude_names(robot), *tension_names(robot)),
             optional=warming_names(robot),
-            ignored=(*WRITTEN, *HEALTH, *robot.coordinates, *twist_names(robot)),
+            ignored=(*WRITTEN, *health_names(robot), *robot.coordinates, *twist_names(robot)),
             positive=lengths,
         )
 

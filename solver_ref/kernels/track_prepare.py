@@ -160,8 +160,9 @@ def _health(
     residual = m.maximum([m.absolute(x) for x in residuals])
     left = m.maximum([m.absolute(x) for x in (*residuals, *unbalanced)])
     limit = math.ldexp(round(math.ldexp(t.robot.accuracy.residual_limit, 20)), -20)
+    each = {f"r{i + 1}": x for i, x in enumerate(residuals)}
     beyond = [flag for name, flags in m.flags.items() if name not in QUIET for flag in flags]
-    return {
+    return each | {
         "residual": residual,
         "pivot": found.pivot,
         "radius": _radius(m, t, residual, found),

@@ -22,7 +22,10 @@ class Arithmetic:
     """The shared part: sums of products written with the scalar's own operators."""
 
     def constant(self, value: float, role: str) -> Scalar:
-        """A number of the robot or of the method, at the precision of `role`."""
+        """A number of the robot or of the method, at the precision of `role`.
+
+        One that is a scalar already, such as a parameter of the graph, stays what it is.
+        """
         return value
 
     def round(self, value: Scalar, role: str) -> Scalar:

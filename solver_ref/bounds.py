@@ -7,12 +7,14 @@ operation saturates and raises its status bit, so a limit costs accuracy at wors
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.attitude import attitude_axes
 from solver_ref.domain import sample_poses
+from solver_ref.geometry import spread_cables
 from solver_ref.kinematics import cable_lengths
 from solver_ref.measurement import ATTITUDE_WEIGHT
 from solver_ref.robot import Robot
@@ -58,14 +60,16 @@ class _Recorder(FloatArithmetic):
         return self._see(role, self.dot(a, b, role))
 
 
-def solve_bounds(robot: Robot, samples: int = SAMPLES) -> SolveBounds:
+def solve_bounds(robot: Robot, samples: int = SAMPLES, *, loaded: bool = False) -> SolveBounds:
     """Powers of two that `MARGIN` keeps away from what regular poses of the workspace produce.
 
-    ValueError for a robot that has none: its lengths never determine a step.
+    `loaded`: with any geometry that can be loaded. ValueError for a robot that has none: its
+    lengths never determine a step.
     """
     rng = np.random.default_rng(20)
     poses = np.repeat(sample_poses(robot, samples, rng), len(SCALES), axis=0)
-    lengths = cable_lengths(robot, poses)
+    cables = spread_cables(robot, len(poses), 24) if loaded else robot.cables
+    lengths = cable_lengths(replace(robot, cables=cables), poses)
     scale = np.tile(SCALES, samples)[:, None]
     measured = lengths + scale * rng.uniform(-1, 1, lengths.shape)
     attitude = poses[:, attitude_axes(robot)]
@@ -74,7 +78,14 @@ def solve_bounds(robot: Robot, samples: int = SAMPLES) -> SolveBounds:
         attitude = attitude + scale / unit * rng.uniform(-1, 1, attitude.shape)
     m = _Recorder()
     with np.errstate(all="ignore"):  # a singular pose is left out below
-        at = evaluate(m, robot, list(poses.T), list(measured.T), attitude=list(attitude.T))
+        at = evaluate(
+            m,
+            robot,
+            list(poses.T),
+            list(measured.T),
+            attitude=list(attitude.T),
+            cables=cables,
+        )
         solve_step(m, at, 0.0, UNBOUNDED, 0)
     smallest, largest = np.min(m.pivots, axis=0), float(np.max(m.pivots))
     regular = smallest >= DEEPEST * largest

@@ -107,7 +107,7 @@ def scaled(m: Arithmetic, value: Scalar, factor: float, error: float) -> Scalar:
 
 def number(m: Arithmetic, value: float, error: float) -> Scalar:
     """A number that is known beforehand."""
-    if not isinstance(m, FixedArithmetic):
+    if not isinstance(m, FixedArithmetic) or isinstance(value, Fixed):
         return m.constant(value, "geometry")
     return m.builder.constant(value, fraction_bits(error)) if value else 0
 

@@ -188,7 +188,9 @@ class FixedArithmetic(Arithmetic):
             return precision.bits
         return precision.bits - (span.width - span.fraction)
 
-    def constant(self, value: float, role: str) -> Fixed | int:
+    def constant(self, value: float | Fixed, role: str) -> Fixed | int:
+        if isinstance(value, Fixed):
+            return value
         if value == 0:
             return 0
         precision = getattr(self.profile, role)

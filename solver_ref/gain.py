@@ -17,6 +17,7 @@ from solver_ref.arithmetic import Arithmetic, FloatArithmetic, Scalar, is_zero
 from solver_ref.attitude import attitude_axes
 from solver_ref.cable import CableState, Rotation, cable_at, rotation, spatial, squared_row
 from solver_ref.domain import sample_poses
+from solver_ref.geometry import spread_cables
 from solver_ref.measurement import ATTITUDE_WEIGHT
 from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
@@ -43,11 +44,19 @@ class Gain:
 
 
 def unit_row(
-    m: Arithmetic, robot: Robot, state: CableState, turn: Rotation, inverse: Scalar
+    m: Arithmetic,
+    robot: Robot,
+    state: CableState,
+    turn: Rotation,
+    inverse: Scalar,
+    more: float = 0.0,
 ) -> list[Scalar]:
-    """The length's derivative in scaled coordinates: the squared row over the length."""
+    """The length's derivative in scaled coordinates: the squared row over the length.
+
+    `more`: how much further out than the robot's own attachments one may lie (m).
+    """
     row = squared_row(m, state, turn, robot.free)
-    longest = max(math.hypot(*cable.attachment) for cable in robot.cables)
+    longest = max(math.hypot(*cable.attachment) for cable in robot.cables) + more
     limits = [1.0] * robot.translations + [longest / robot.characteristic_length] * robot.rotations
     return [
         m.round(m.limit(x * inverse, ROOM * top, "row"), "jacobian") if not is_zero(x) else x
@@ -102,13 +111,14 @@ class _Recorder(FloatArithmetic):
         return value
 
 
-def gain_bounds(robot: Robot) -> SolveBounds:
+def gain_bounds(robot: Robot, *, loaded: bool = False) -> SolveBounds:
     """Powers of two with a margin beyond what poses of the workspace need.
 
-    ValueError for a robot whose measurements do not determine its pose somewhere.
+    `loaded`: with any geometry that can be loaded. ValueError for a robot whose measurements do not
+    determine its pose somewhere.
     """
     m = _Recorder()
-    _sampled(m, robot)
+    _sampled(m, robot, loaded)
     smallest = float(np.min(m.pivots))
     if not smallest > 2.0**-16:
         raise ValueError(f"the measurements do not determine the pose of {robot.name} everywhere")
@@ -123,22 +133,23 @@ def gain_bounds(robot: Robot) -> SolveBounds:
     )
 
 
-def tracking_quantum(robot: Robot) -> float:
+def tracking_quantum(robot: Robot, *, loaded: bool = False) -> float:
     """The quantum of lengths (m) at which their rounding moves a pose by the asked accuracy at
     most: |K| times a quantum, measured and predicted lengths being half a quantum off each."""
-    columns = _sampled(FloatArithmetic(), robot).columns[: len(robot.cables)]
+    columns = _sampled(FloatArithmetic(), robot, loaded).columns[: len(robot.cables)]
     rows = [sum(np.abs(column[k]) for column in columns) for k in range(robot.translations)]
     return min(FINEST, robot.accuracy.length / float(np.max(rows)))
 
 
-def _sampled(m: FloatArithmetic, robot: Robot) -> Gain:
-    """The gain at poses of the grown workspace."""
+def _sampled(m: FloatArithmetic, robot: Robot, loaded: bool) -> Gain:
+    """The gain at poses of the grown workspace, perhaps with geometries that can be loaded."""
     rng = np.random.default_rng(22)
     poses = sample_poses(robot, SAMPLES, rng, margin=robot.workspace.start_error)
     full = spatial(list(poses.T), robot.free)
     turn = rotation(m, full[3:], length=robot.characteristic_length)
     rows = []
-    for cable, limits in zip(robot.cables, pulley_limits(robot), strict=True):
+    cables = spread_cables(robot, SAMPLES, 25) if loaded else robot.cables
+    for cable, limits in zip(cables, pulley_limits(robot), strict=True):
         state = cable_at(m, full[:3], turn, cable, limits)
         row = unit_row(m, robot, state, turn, 1 / np.sqrt(state.square))
         rows.append(np.broadcast_arrays(*row))

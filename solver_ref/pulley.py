@@ -116,7 +116,10 @@ class _Guide:
     @property
     def _around(self) -> float:
         """How much L u can differ from q: by the arc and by its chord, neither above r theta."""
-        return 2 * UNIT * self.pulley.radius * max(map(abs, self.limits.angle))
+        radius = self.pulley.radius
+        if not isinstance(radius, float):  # it may be any of many
+            radius = self.m.magnitude(radius)
+        return 2 * UNIT * radius * max(map(abs, self.limits.angle))
 
     def _frame(self, q: Vector, square: Scalar) -> Frame:
         """e = axle x s of a fixed pulley; a swivelling one turns e towards the attachment."""

@@ -6,11 +6,13 @@ passes the sampled limits in operation is held there and flagged.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from solver_ref.domain import corner_poses, sample_poses
+from solver_ref.geometry import spread_cables
 from solver_ref.kinematics import cable_ways
 from solver_ref.pulley import Way, WrapLimits
 from solver_ref.robot import Robot
@@ -22,6 +24,9 @@ OVERSHOOT = 1.6
 START_ERRORS = 2.25
 """How many of them poses are sampled beyond the declared workspace: estimates may go two out."""
 
+DRAWS = 4
+"""Geometries drawn for each pose, where it can be loaded."""
+
 MARGIN = 0.01
 """The share of its size by which a sampled interval is grown on each side."""
 
@@ -31,16 +36,21 @@ plane."""
 
 
 @cache
-def pulley_limits(robot: Robot) -> tuple[WrapLimits | None, ...]:
+def pulley_limits(robot: Robot, *, loaded: bool = False) -> tuple[WrapLimits | None, ...]:
     """The limits of every cable's way over its pulley; None for a cable without one.
 
-    A cable that would lift off its pulley, theta < 0, is beyond them. ValueError names a cable
-    whose attachment can come inside its pulley, or that never touches it.
+    `loaded`: for any geometry that can be loaded. A cable that would lift off its pulley is beyond
+    them (theta < 0). ValueError names a cable whose attachment can come inside its pulley, or that
+    never touches it.
     """
     if not any(item.pulley for item in robot.cables):
         return (None,) * len(robot.cables)
+    seen, poses = robot, _far_poses(robot)
+    if loaded:
+        poses = np.tile(poses, (DRAWS, 1))
+        seen = replace(robot, cables=spread_cables(robot, len(poses), 23))
     with np.errstate(all="ignore"):
-        ways = cable_ways(robot, _far_poses(robot))
+        ways = cable_ways(seen, poses)
     return tuple(
         None if way is None else _limits(robot, number, way) for number, way in enumerate(ways, 1)
     )

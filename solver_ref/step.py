@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
 from solver_ref.attitude import attitude_rows
 from solver_ref.cable import cable_at, rotation, spatial, squared_residual, squared_row
+from solver_ref.parts import Cable
 from solver_ref.pulley import WrapLimits
 from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
@@ -77,12 +78,14 @@ def evaluate(
     *,
     attitude: Vector = (),
     level: Scalar | None = None,
+    cables: Sequence[Cable] | None = None,
     wraps: Sequence[WrapLimits | None] | None = None,
 ) -> Evaluation:
     """Residuals and rows at a pose. Where the flag `level` is 1 the lengths do not turn the pose.
 
-    `attitude`: the measured angles of `attitude_axes`, none where they are not known. `wraps`
-    limits the cables' ways over their pulleys; by default those of `pulley_limits`.
+    `attitude`: the measured angles of `attitude_axes`, none where they are not known. `cables` are
+    by default the robot's own; `wraps` limits their ways over their pulleys, by default those of
+    `pulley_limits`.
     """
     full = spatial(pose, robot.free)
     turn = rotation(m, full[3:], length=robot.characteristic_length)
@@ -91,7 +94,7 @@ def evaluate(
     weighted = len(robot.cables) > len(robot.free) or len(attitude) > 0
     residuals, rows, targets = [], [], []
     wraps = pulley_limits(robot) if wraps is None else wraps
-    for cable, limits, length in zip(robot.cables, wraps, lengths, strict=True):
+    for cable, limits, length in zip(cables or robot.cables, wraps, lengths, strict=True):
         state = cable_at(m, full[:3], turn, cable, limits, precise=False)
         squared = squared_residual(m, state, length)
         weight = m.reciprocal(length, "weight")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,11 +107,14 @@ def largest_tension(robot: Robot, cable: Cable) -> float:
 
 
 def encoder_spans(
-    robot: Robot, reach: tuple[tuple[float, float], ...]
+    robot: Robot, reach: tuple[tuple[float, float], ...], more: float = 0.0
 ) -> tuple[tuple[float, float], ...]:
-    """What each encoder shows (m), at least and at most, of lengths within `reach`."""
+    """What each encoder shows (m), at least and at most, of lengths within `reach`.
+
+    `more`: by so much an offset may differ from the robot's own (m).
+    """
     if not is_corrected(robot):
-        return reach
+        return tuple((low - more, high + more) for low, high in reach)
     warm = (WARMING.lo * WARMING.quantum, WARMING.hi * WARMING.quantum)
     spans = []
     for cable, ends in zip(robot.cables, reach, strict=True):
@@ -120,7 +123,7 @@ def encoder_spans(
         shown = measured_length(
             FLOAT, cable, corners[0], tension=corners[1], warming=corners[2], law=robot.elongation
         )
-        spans.append((float(shown.min()) - ROOM, float(shown.max()) + ROOM))
+        spans.append((float(shown.min()) - ROOM - more, float(shown.max()) + ROOM + more))
     return tuple(spans)
 
 
@@ -133,20 +136,31 @@ def encoder_format(spans: tuple[tuple[float, float], ...], fraction: int) -> For
 
 
 def corrected(
-    m: TracedArithmetic, robot: Robot, shown: list[Fixed], conditions: CableConditions
+    m: TracedArithmetic,
+    robot: Robot,
+    shown: list[Fixed],
+    conditions: CableConditions,
+    cables: Sequence[Cable] | None = None,
 ) -> list[Fixed]:
-    """The lengths of the cables whose encoders show `shown`, at the pose's quantum."""
+    """The lengths of the cables (the robot's own) whose encoders show `shown`, at the pose's
+    quantum."""
     return [
         m.nearest(true_length(m, cable, shown[i], **conditions.of(robot, i)), "pose")
-        for i, cable in enumerate(robot.cables)
+        for i, cable in enumerate(cables or robot.cables)
     ]
 
 
 def shown_length(
-    m: TracedArithmetic, robot: Robot, place: int, length: Fixed, conditions: CableConditions
+    m: TracedArithmetic,
+    robot: Robot,
+    place: int,
+    length: Fixed,
+    conditions: CableConditions,
+    cables: Sequence[Cable] | None = None,
 ) -> Fixed:
-    """What the encoder of one cable shows of its length, at the pose's quantum."""
-    cable = robot.cables[place]
+    """What the encoder of one cable (of the robot's own) shows of its length, at the pose's
+    quantum."""
+    cable = (cables or robot.cables)[place]
     return m.nearest(measured_length(m, cable, length, **conditions.of(robot, place)), "pose")
 
 

@@ -10,12 +10,16 @@ from solver_ref import graph as g
 from solver_ref.attitude import attitude_axes, length_gain
 from solver_ref.bounds import MARGIN, solve_bounds
 from solver_ref.cable import cable_at, rotation, spatial
-from solver_ref.fixed import Format
+from solver_ref.fixed import Format, Range
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
+from solver_ref.geometry import LEVER_ROOM, OFFSET_TOLERANCE, Number, cables_with
 from solver_ref.iteration import Iteration
 from solver_ref.kernels.corrections import encoder_format, encoder_spans
+from solver_ref.parameters import WORD_BITS
+from solver_ref.parts import Cable
 from solver_ref.profile import Profile, Significant
+from solver_ref.pulley import WrapLimits
 from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
 from solver_ref.roots import LONG_WORD
@@ -24,6 +28,10 @@ from solver_ref.step import SolveBounds
 
 SHORTEST = 2.0**-6
 """A length below this share of the largest is out of range even where a cable could vanish."""
+
+
+FACTOR_BITS = 25
+"""Of a number that is loaded and multiplied: the longer operand of a 7-series multiplier."""
 
 
 @dataclass(frozen=True)
@@ -40,42 +48,70 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Domain:
-    """The declared inputs: coordinates and lengths within these limits, formats that hold them."""
+    """The declared inputs: coordinates and lengths within these limits, formats that hold them.
+
+    `loaded`: the robot's geometry is that of its file only until another one is loaded.
+    """
 
     robot: Robot
     profile: Profile
     bounds: SolveBounds
     reach: tuple[tuple[float, float], ...]
+    loaded: bool = False
 
     @classmethod
-    def of(cls, robot: Robot, profile_name: str, *, finest: float = math.inf) -> Domain:
+    def of(
+        cls,
+        robot: Robot,
+        profile_name: str,
+        *,
+        finest: float = math.inf,
+        loaded: bool = False,
+    ) -> Domain:
         """`finest` (m) makes the quantum that the accuracy asks for finer where it is smaller.
 
         A measured attitude leaves pivots of the square of its weight, 2**-8, so that every profile
         eliminates with long words: with 18 bits most solves of the reference crane do not converge.
         """
-        bounds = solve_bounds(robot)
+        bounds = solve_bounds(robot, loaded=loaded)
+        more = LEVER_ROOM if loaded else 0.0
         profile = Profile.choose(
             profile_name,
-            quantum=min(largest_quantum(robot, bounds), finest),
-            reach=largest_component(robot),
-            lever=longest_lever(robot),
+            quantum=min(largest_quantum(robot, bounds, more), finest),
+            reach=largest_component(robot) + 2 * more,
+            lever=longest_lever(robot) + more,
             radius=max((c.pulley.radius for c in robot.cables if c.pulley), default=1.0),
         )
         if attitude_axes(robot):
             words = ("gram", "factor", "solution", "reciprocal")
             profile = replace(profile, **dict.fromkeys(words, Significant(LONG_WORD)))
+        if loaded:  # longer levers: what they take from the moments' word is given back
+            profile = replace(profile, moment=Significant(profile.moment.bits + 1))
         m = tracer(robot, profile)
         full = spatial(pose_inputs(m, robot), robot.free)
         turn = rotation(m, full[3:])
         spans = []
-        for cable, limits in zip(robot.cables, pulley_limits(robot), strict=True):
+        cables = traced_cables(m, robot) if loaded else robot.cables
+        for cable, limits in zip(cables, pulley_limits(robot, loaded=loaded), strict=True):
             square = cable_at(m, full[:3], turn, cable, limits).square.range
             low, high = (
                 math.sqrt(max(x, 0) * 2.0**-square.fraction) for x in (square.lo, square.hi)
             )
             spans.append((max(low, high * SHORTEST), high))
-        return cls(robot, profile, bounds, tuple(spans))
+        return cls(robot, profile, bounds, tuple(spans), loaded)
+
+    def cables(self, m: TracedArithmetic) -> tuple[Cable, ...]:
+        """The robot's cables in a trace; numbers that can be loaded are parameters of its graph."""
+        return traced_cables(m, self.robot) if self.loaded else self.robot.cables
+
+    @property
+    def wraps(self) -> tuple[WrapLimits | None, ...]:
+        """The limits of every cable's way over its pulley."""
+        return pulley_limits(self.robot, loaded=self.loaded)
+
+    def ways(self, m: TracedArithmetic) -> dict[str, object]:
+        """The keywords of `solver_ref.step.evaluate` that say how cables go."""
+        return {"cables": self.cables(m), "wraps": self.wraps}
 
     def length_format(self) -> Format:
         top = max(high for _, high in self.reach)
@@ -84,7 +120,8 @@ class Domain:
     @cached_property
     def encoder(self) -> tuple[tuple[float, float], ...]:
         """What each encoder shows (m), at least and at most: `reach` before its corrections."""
-        return encoder_spans(self.robot, self.reach)
+        more = OFFSET_TOLERANCE if self.loaded else 0.0
+        return encoder_spans(self.robot, self.reach, more)
 
     def encoder_format(self) -> Format:
         """Of the length ports."""
@@ -96,15 +133,37 @@ def tracer(robot: Robot, profile: Profile) -> TracedArithmetic:
     return TracedArithmetic(profile, tilt=robot.tilt_bound, largest_tilt=largest)
 
 
-def largest_quantum(robot: Robot, bounds: SolveBounds) -> float:
+def traced_cables(m: TracedArithmetic, robot: Robot) -> tuple[Cable, ...]:
+    """The cables with parameters of the graph for their numbers, in the order of the addresses.
+
+    A number has the precision of constants of the geometry, or what fits its word, half a quantum
+    of poses at least.
+    """
+
+    def parameter(number: Number) -> Fixed:
+        value, tolerance = number.of(robot), number.tolerance
+        width = FACTOR_BITS if number.part in ("attachment", "radius") else WORD_BITS
+        integer = math.frexp(abs(value) + tolerance)[1] + 1
+        fraction = min(m.profile.geometry.bits, width - integer)
+        fraction = max(fraction, m.profile.pose.bits + 1)
+        code = round(math.ldexp(value, fraction))
+        size = math.floor(math.ldexp(tolerance, fraction))
+        span = Range(code - size, code + size, fraction)
+        return m.builder.add(g.Parameter(number.name, span.format, span.lo, span.hi, code))
+
+    return cables_with(robot, parameter)
+
+
+def largest_quantum(robot: Robot, bounds: SolveBounds, more: float = 0.0) -> float:
     """The coarsest quantum that the asked accuracy allows (m and rad).
 
     It moves no attachment by more than a quarter of the accuracy; with more lengths than unknowns,
     or a measured attitude, it is also so small that half the accuracy remains after the
-    least-squares step has amplified a quantum of residual.
+    least-squares step has amplified a quantum of residual. `more`: how much further out than the
+    robot's own attachments may lie (m).
     """
     accuracy = robot.accuracy.length
-    quantum = accuracy / 4 / max(1.0, longest_lever(robot))
+    quantum = accuracy / 4 / max(1.0, longest_lever(robot) + more)
     if attitude_axes(robot):
         return min(quantum, accuracy / 2 / length_gain(robot))
     if len(robot.cables) > len(robot.free):

@@ -52,6 +52,7 @@ class Forward(KernelKind):
     name = "forward"
     what = "lengths and a start pose -> pose, iterations, residual, status"
     closures = StepKind.closures
+    loadable = StepKind.loadable
     damped = True
 
     def trace(self, domain: Domain) -> Kernel:

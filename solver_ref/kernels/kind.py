@@ -60,7 +60,8 @@ class ColumnNames:
 class KernelKind(ABC):
     """One kind of hardware: how it is traced, fed, answered in float64 and judged.
 
-    `closures`: those that it is made for; `refusals`: why not for others; `usual_ii`: the default.
+    `closures`: those that it is made for; `refusals`: why not for others; `loadable`: those with
+    which its geometry can be loaded at run time; `usual_ii`: the default.
     `damped`: whether a damping policy and its lambda mean anything to it. `wild`: the share of test
     vectors whose codes are anything that the ports can carry, outside the domain too.
     """
@@ -69,6 +70,7 @@ class KernelKind(ABC):
     what: ClassVar[str]
     closures: ClassVar[tuple[str, ...]] = ("lengths", "minimum-norm")
     refusals: ClassVar[Mapping[str, str]] = {}
+    loadable: ClassVar[tuple[str, ...]] = ()
     usual_ii: ClassVar[int] = 4
     damped: ClassVar[bool] = False
     wild: ClassVar[float] = 0.05

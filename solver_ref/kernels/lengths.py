@@ -37,7 +37,6 @@ from solver_ref.kernels.kind import (
 )
 from solver_ref.kernels.ports import outside, status_word
 from solver_ref.kinematics import cable_lengths, jacobian
-from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import CLOSURES, Robot
 from solver_ref.status import Status
 
@@ -50,15 +49,17 @@ def lengths_kernel(domain: Domain) -> Kernel:
     turn = rotation(m, full[3:])
     lengths, rows = {}, {}
     conditions = condition_inputs(m, robot)
-    ways = zip(robot.cables, pulley_limits(robot), domain.reach, strict=True)
+    correcting = is_corrected(robot) or domain.loaded
+    cables = domain.cables(m)
+    ways = zip(cables, domain.wraps, domain.reach, strict=True)
     for number, (cable, limits, reach) in enumerate(ways, 1):
         state = cable_at(m, full[:3], turn, cable, limits)
         square = m.clamp(state.square, reach[0] ** 2, reach[1] ** 2, "length")
         root, inverse = m.square_root(square, "unit")
-        role = "residual" if is_corrected(robot) else "pose"
+        role = "residual" if correcting else "pose"
         length = m.proven(m.nearest(root, role), reach[1] * (1 + 2.0**-20))
-        if is_corrected(robot):
-            length = shown_length(m, robot, number - 1, length, conditions)
+        if correcting:
+            length = shown_length(m, robot, number - 1, length, conditions, cables)
             length = m.clamp(length, *domain.encoder[number - 1], "length")
         lengths[f"L{number}"] = length
         unit = [x * inverse if x else 0 for x in state.vector]
@@ -80,6 +81,7 @@ class Lengths(KernelKind):
     name = "lengths"
     what = "pose -> cable lengths and Jacobian"
     closures = CLOSURES
+    loadable = CLOSURES
 
     def trace(self, domain: Domain) -> Kernel:
         return lengths_kernel(domain)

@@ -24,9 +24,9 @@ def length_inputs(m: TracedArithmetic, domain: Domain) -> list[Fixed]:
         m.clamp(m.input(f"L{i + 1}", fmt), low, high, "length")
         for i, (low, high) in enumerate(domain.encoder)
     ]
-    if not is_corrected(robot):
+    if not (is_corrected(robot) or domain.loaded):
         return shown
-    lengths = corrected(m, robot, shown, condition_inputs(m, robot))
+    lengths = corrected(m, robot, shown, condition_inputs(m, robot), domain.cables(m))
     return [
         m.clamp(x, low, high, "length")
         for x, (low, high) in zip(lengths, domain.reach, strict=True)

@@ -64,7 +64,8 @@ def step_kernel(domain: Domain) -> Kernel:
     lengths = length_inputs(m, domain)
     damping = m.input("lambda", Format(False, 1, profile.damping.bits))
     damping = m.clamp(damping, 0.0, 1.0, "lambda")
-    at = evaluate(m, robot, pose, lengths, attitude=attitude_inputs(m, domain))
+    attitude = attitude_inputs(m, domain)
+    at = evaluate(m, robot, pose, lengths, attitude=attitude, **domain.ways(m))
     step = solve_step(m, at, damping, domain.bounds, profile.pose.bits + 3)
     moved = updated_pose(m, robot, pose, step.scaled)
     residual = largest_residual(m, at.residuals)
@@ -84,6 +85,7 @@ class StepKind(KernelKind):
     name = "step"
     what = "pose estimate, lengths, lambda -> better estimate, residual, smallest pivot"
     closures = ("lengths", "minimum-norm", "attitude")
+    loadable = closures
     damped = True
 
     def trace(self, domain: Domain) -> Kernel:

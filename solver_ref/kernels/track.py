@@ -137,6 +137,7 @@ class Track(KernelKind):
     name = "track"
     what = "a stream of lengths -> a stream of poses and twists, with the shortest latency"
     closures = ("lengths", "attitude", "equilibrium")
+    loadable = ("lengths", "attitude")
     refusals: ClassVar[Mapping[str, str]] = {
         "minimum-norm": "drifts away while it reproduces every length, so it is not tracked"
     }

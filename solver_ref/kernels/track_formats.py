@@ -50,9 +50,13 @@ class TrackFormats:
     def __init__(self, domain: Domain) -> None:
         self.hanging = domain.robot.closure == "equilibrium"
         self.robot = hanging_robot(domain.robot) if self.hanging else domain.robot
-        quantum = hanging_quantum if self.hanging else tracking_quantum
-        finest = quantum(self.robot)
-        self.domain = domain = Domain.of(self.robot, domain.profile.name, finest=finest)
+        if self.hanging:
+            finest = hanging_quantum(self.robot)
+        else:
+            finest = tracking_quantum(self.robot, loaded=domain.loaded)
+        self.domain = domain = Domain.of(
+            self.robot, domain.profile.name, finest=finest, loaded=domain.loaded
+        )
         words = dict.fromkeys(("gram", "factor", "solution"), Significant(ELIMINATION_BITS))
         self.profile = dataclasses.replace(domain.profile, **words)
         self.quantum = domain.profile.pose.bits

@@ -10,6 +10,7 @@ from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.gain import Gain, gain, gain_bounds, unit_row
+from solver_ref.geometry import LEVER_ROOM
 from solver_ref.kernels.corrections import (
     WARMING,
     CableConditions,
@@ -27,7 +28,6 @@ from solver_ref.kernels.track_formats import (
     twist_names,
 )
 from solver_ref.kernels.track_hanging import computed_tensions, density_inputs, hanging
-from solver_ref.pulley_limits import pulley_limits
 
 QUIET = ("singular", "unused")
 """Flags that do not put a prediction out of range."""
@@ -49,7 +49,8 @@ def prepare_graph(t: TrackFormats) -> g.Graph:
         found, unbalanced = hung.gain, hung.unbalanced
         outputs |= hung.outputs
     else:
-        found, unbalanced = gain(m, robot, rows, gain_bounds(robot)), []
+        bounds = gain_bounds(robot, loaded=t.domain.loaded)
+        found, unbalanced = gain(m, robot, rows, bounds), []
     for name, column in zip(t.measurements, found.columns, strict=True):
         for coordinate, entry in zip(robot.coordinates, column, strict=True):
             outputs[f"K_{coordinate}_{name}"] = entry
@@ -78,12 +79,13 @@ def _lengths(
 ) -> tuple[list[Fixed], list[list[Fixed]]]:
     """The lengths at a pose and their unit rows in scaled coordinates."""
     lengths, rows = [], []
-    ways = zip(t.robot.cables, pulley_limits(t.robot), t.domain.reach, strict=True)
+    ways = zip(t.domain.cables(m), t.domain.wraps, t.domain.reach, strict=True)
+    more = LEVER_ROOM if t.domain.loaded else 0.0
     for cable, limits, (low, high) in ways:
         state = cable_at(m, full[:3], turn, cable, limits)
         square = m.clamp(state.square, low**2, high**2, "length")
         root, inverse = m.square_root(square, "unit")
-        rows.append(unit_row(m, t.robot, state, turn, m.round(inverse, "jacobian")))
+        rows.append(unit_row(m, t.robot, state, turn, m.round(inverse, "jacobian"), more))
         lengths.append(m.nearest(root, "pose"))
     return lengths, rows
 
@@ -93,7 +95,7 @@ def _conditions(
 ) -> CableConditions | None:
     """Tensions and warming of the sample before: measured, given, or those of the densities."""
     robot = t.robot
-    if not is_corrected(robot):
+    if not (is_corrected(robot) or t.domain.loaded):
         return None
     if not t.hanging or "tension" in robot.sensors:
         return condition_inputs(m, robot)
@@ -117,7 +119,7 @@ def _expected(
     outputs, residuals = {}, []
     for place, (name, length) in enumerate(zip(t.lengths, lengths, strict=True)):
         if conditions is not None:
-            length = shown_length(m, t.robot, place, length, conditions)
+            length = shown_length(m, t.robot, place, length, conditions, t.domain.cables(m))
         measured = m.input(name, t.length_format)
         offset = m.input(f"offset_{name}", t.offset_format)
         shown = length - offset

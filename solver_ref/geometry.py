@@ -1,0 +1,179 @@
+"""The numbers of a robot that hardware can load at run time, and how far they may differ.
+
+Anchors and attachments along the axes in which the platform moves, pulley radii and the offsets of
+the encoders. A robot that was measured again differs in nothing else from the one that its hardware
+was made for; the rest (axes, stiffness, drums, workspace) is built in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from solver_ref.graph import Parameter
+from solver_ref.parts import Cable
+from solver_ref.robot import Robot
+
+POSITION_TOLERANCE = 0.05
+"""How far each coordinate of an anchor or attachment may be from the robot's own (m)."""
+LEVER_ROOM = math.sqrt(3) * POSITION_TOLERANCE
+"""How much further out an attachment may lie (m)."""
+FRAME_SHARE, PLATFORM_SHARE = 0.02, 0.1
+"""Where that is less: an anchor's as a share of the largest distance between two anchors, an
+attachment's as a share of the characteristic length."""
+RADIUS_TOLERANCE = 0.1
+"""How far a pulley's radius may be from the robot's own, as a share of it."""
+OFFSET_TOLERANCE = 0.1
+"""How far a cable's offset may be from the robot's own (m)."""
+
+BUILT_IN = ("kind", "motion", "gravity", "platform", "sensors", "workspace")
+"""What a robot must have in common with the one that hardware was made for, beside its cables."""
+
+OVERSHOOT = 1.6
+"""How far beyond their limits samples are drawn before they are brought back to them."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number that can be loaded: of which cable (from 0) and, of a vector, along which axis.
+
+    `part` is `anchor`, `attachment`, `radius` or `offset`; `tolerance` is in m.
+    """
+
+    part: str
+    cable: int
+    axis: int = 0
+    tolerance: float = field(kw_only=True, compare=False)
+
+    @property
+    def name(self) -> str:
+        """Such as `anchor3_x` or `radius3`: cables count from 1."""
+        axis = f"_{'xyz'[self.axis]}" if self.part in ("anchor", "attachment") else ""
+        return f"{self.part}{self.cable + 1}{axis}"
+
+    def of(self, robot: Robot) -> float:
+        """What it is in a robot (m)."""
+        cable = robot.cables[self.cable]
+        if self.part == "radius":
+            return cable.pulley.radius
+        value = getattr(cable, self.part)
+        return value if self.part == "offset" else value[self.axis]
+
+
+def numbers(robot: Robot) -> tuple[Number, ...]:
+    """All that can be loaded, cable by cable."""
+    axes = [index for index in robot.free if index < 3]
+    frame = max(math.dist(a.anchor, b.anchor) for a in robot.cables for b in robot.cables)
+    outer = min(POSITION_TOLERANCE, FRAME_SHARE * frame)
+    inner = min(POSITION_TOLERANCE, PLATFORM_SHARE * robot.characteristic_length)
+    found = []
+    for place, cable in enumerate(robot.cables):
+        found += [Number("anchor", place, axis, tolerance=outer) for axis in axes]
+        if robot.rotations:
+            found += [Number("attachment", place, axis, tolerance=inner) for axis in axes]
+        if cable.pulley:
+            share = RADIUS_TOLERANCE * cable.pulley.radius
+            found.append(Number("radius", place, tolerance=share))
+        found.append(Number("offset", place, tolerance=OFFSET_TOLERANCE))
+    return tuple(found)
+
+
+def cables_with(robot: Robot, value: Callable[[Number], Any]) -> tuple[Cable, ...]:
+    """The cables with other numbers: floats, arrays of them, or traced values."""
+    cables = list(robot.cables)
+    for number in numbers(robot):
+        cable = cables[number.cable]
+        new = value(number)
+        if number.part == "radius":
+            cable = replace(cable, pulley=replace(cable.pulley, radius=new))
+        elif number.part == "offset":
+            cable = replace(cable, offset=new)
+        else:
+            vector = list(getattr(cable, number.part))
+            vector[number.axis] = new
+            cable = replace(cable, **{number.part: tuple(vector)})
+        cables[number.cable] = cable
+    return tuple(cables)
+
+
+def spread_cables(robot: Robot, count: int, seed: int) -> tuple[Cable, ...]:
+    """The cables of many robots at once: each number an array (count,) within its tolerance, of
+    which a good part lies at its ends."""
+    rng = np.random.default_rng(seed)
+
+    def spread(number: Number) -> np.ndarray:
+        share = np.clip(OVERSHOOT * rng.uniform(-1, 1, count), -1, 1)
+        return number.of(robot) + number.tolerance * share
+
+    return cables_with(robot, spread)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalibrated(Robot):
+    """A robot as hardware sees it that was made for another one and has loaded its geometry.
+
+    `scale` (m) is the characteristic length of that other one, by which the hardware goes on
+    scaling rotations.
+    """
+
+    scale: float
+
+    @property
+    def characteristic_length(self) -> float:
+        return self.scale
+
+
+def recalibrated(made_for: Robot, cables: tuple[Cable, ...]) -> Recalibrated:
+    """The robot that hardware made for another one computes with once it has loaded the cables."""
+    facts = {name: getattr(made_for, name) for name in made_for.__dataclass_fields__}
+    facts |= {"cables": cables, "scale": made_for.characteristic_length}
+    return Recalibrated(**facts)
+
+
+def loaded_codes(
+    made_for: Robot, parameters: Mapping[str, Parameter], robot: Robot
+) -> dict[str, int]:
+    """The code of each parameter for a robot that was measured again.
+
+    ValueError, in a full sentence, where the robot differs in what is built in, or a number by more
+    than its tolerance.
+    """
+    _check_built_in(made_for, robot)
+    codes = {}
+    for number in numbers(made_for):
+        if number.name not in parameters:
+            continue
+        parameter, value = parameters[number.name], number.of(robot)
+        code = round(math.ldexp(value, parameter.format.fraction))
+        if not parameter.lo <= code <= parameter.hi:
+            low, high = (
+                math.ldexp(end, -parameter.format.fraction) for end in (parameter.lo, parameter.hi)
+            )
+            raise ValueError(
+                f"{number.name} must lie between {low:.6g} and {high:.6g} m, within the tolerance "
+                f"that the hardware was made for, not at {value:.6g} m"
+            )
+        codes[number.name] = code
+    return codes
+
+
+def _check_built_in(made_for: Robot, robot: Robot) -> None:
+    for name in BUILT_IN:
+        own, other = getattr(made_for, name), getattr(robot, name)
+        if own != other:
+            raise ValueError(f"{name} is built into the hardware as {own}, and cannot be {other}")
+    if len(robot.cables) != len(made_for.cables):
+        raise ValueError(f"the hardware has {len(made_for.cables)} cables, not {len(robot.cables)}")
+    same = {number: number.of(made_for) for number in numbers(made_for)}
+    if [c.pulley is None for c in robot.cables] != [c.pulley is None for c in made_for.cables]:
+        raise ValueError("which cables have pulleys is built into the hardware")
+    for place, (own, other) in enumerate(
+        zip(made_for.cables, cables_with(robot, same.__getitem__), strict=True), 1
+    ):
+        for name in own.__dataclass_fields__:
+            if getattr(own, name) != getattr(other, name):
+                raise ValueError(f"{name} of cable {place} is built into the hardware otherwise")

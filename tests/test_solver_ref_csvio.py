@@ -34,6 +34,16 @@ def test_columns_come_in_the_asked_order_whatever_the_order_in_the_file(tmp_path
     assert_array_equal(np.column_stack(list(columns.values())), [[1, 2, 3, -0.5], [4, 5, 6, 0]])
 
 
+def test_a_tension_may_be_nothing_but_not_less(tmp_path: Path) -> None:
+    path = written(tmp_path, "S1,dT\n0,-3\n12.5,4\n")
+    columns = read_columns(path, required=("S1", "dT"), not_negative=("S1",))
+    assert_array_equal(columns["S1"], [0, 12.5])
+    path = written(tmp_path, "S1,dT\n0,-3\n-1e-3,4\n")
+    wrong = "row 2, S1: is negative; expected a number of 0 or above; got '-1e-3'"
+    with pytest.raises(CsvError, match=wrong):
+        read_columns(path, required=("S1", "dT"), not_negative=("S1",))
+
+
 def test_spreadsheet_files_are_read(tmp_path: Path) -> None:
     text = '\ufeffL1,L2,"L3"\r\n1,"2", 3 \r\n\r\n'
     assert [column[0] for column in read(written(tmp_path, text)).values()] == [1.0, 2.0, 3.0]

@@ -11,8 +11,8 @@ from solver_ref.ranges import node_range
 WIDEST = 70
 
 
-def random_graph(seed: int, size: int = 40, *, parameters: bool = False) -> g.Graph:
-    maker = _Maker(random.Random(seed), parameters)
+def random_graph(seed: int, size: int = 40) -> g.Graph:
+    maker = _Maker(random.Random(seed))
     while len(maker.nodes) < size:
         maker.grow()
     return maker.graph(f"random_{seed}")
@@ -41,12 +41,12 @@ def loaded_codes(graph: g.Graph, seed: int) -> dict[str, int]:
 
 
 class _Maker:
-    def __init__(self, rng: random.Random, parameters: bool) -> None:
+    def __init__(self, rng: random.Random) -> None:
         self.rng, self.nodes, self.spans = rng, [], []
         for number in range(rng.randint(2, 5)):
             width = rng.randint(2, 30)
             self.add(g.Input(f"x{number}", Format(rng.random() < 0.7, width - 4, 4)))
-        for number in range(rng.randint(1, 4) if parameters else 0):
+        for number in range(rng.randint(0, 3)):
             form = Format(rng.random() < 0.7, rng.randint(2, 30) - 4, 4)
             lo, initial, hi = sorted(rng.sample(range(form.lo, form.hi + 1), 3))
             self.add(g.Parameter(f"p{number}", form, lo, hi, initial))

@@ -30,7 +30,7 @@ def test_every_operation_is_exact(tmp_path):
     assert_equal(twin.evaluate(codes), evaluate(everything(), codes))
 
 
-@pytest.mark.parametrize("seed", [6, 16, 139])
+@pytest.mark.parametrize("seed", [32, 91, 224])
 def test_random_graphs_of_very_wide_words_are_exact(tmp_path, monkeypatch, seed):
     monkeypatch.setattr(random_graphs, "WIDEST", 120)
     graph = random_graph(seed, 60)

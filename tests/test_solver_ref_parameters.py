@@ -32,7 +32,7 @@ def test_it_is_what_it_was_made_with_unless_another_code_is_given():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_given_codes_mean_the_same_in_every_form_of_a_graph(seed):
-    graph = random_graph(seed, parameters=True)
+    graph = random_graph(seed)
     inputs, given = corner_codes(graph, seed, 20), loaded_codes(graph, seed)
     expected = evaluate(graph, inputs | given)
     cut = split(graph, (25, 18))

@@ -11,6 +11,7 @@ from functools import cached_property
 from solver_ref.fixed import Format
 from solver_ref.graph import Graph
 from solver_ref.iteration import Iteration
+from solver_ref.parameters import settled
 from solver_ref.sequence import Sequence
 from solver_ref.software.part import Part
 
@@ -69,12 +70,12 @@ class Model:
 
     @cached_property
     def parts(self) -> dict[str, Part]:
-        """The graphs by name; an only one is `pass`."""
+        """The graphs by name; an only one is `pass`. Parameters are what they were made with."""
         if self.sequence:
             graphs = self.sequence.graphs.items()
-            return {name: Part(f"pass_{name}", graph) for name, graph in graphs}
+            return {name: Part(f"pass_{name}", settled(graph)) for name, graph in graphs}
         graph = self.iteration.graph if self.iteration else self.source
-        return {"pass": Part("pass", graph)}
+        return {"pass": Part("pass", settled(graph))}
 
     @property
     def inputs(self) -> dict[str, Format]:

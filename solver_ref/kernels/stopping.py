@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from solver_ref.kernels.corrections import is_corrected
 from solver_ref.kernels.domain import Domain
 
 ITERATION_LIMIT = 20
@@ -43,8 +42,7 @@ class Tolerances:
     def of(cls, domain: Domain) -> Tolerances:
         """ValueError where the quantum is too coarse for the asked accuracy ever to be met."""
         accuracy, quantum = domain.robot.accuracy.length, 2.0**-domain.profile.pose.bits
-        # Half a quantum more is lost where lengths are corrected.
-        residual = accuracy - (2.0 if is_corrected(domain.robot) else 1.5) * quantum
+        residual = accuracy - 1.5 * quantum
         if residual < 2 * quantum:
             raise ValueError(f"no stopping tolerance within {accuracy} m at a quantum of {quantum}")
         return cls(residual, accuracy / 2, domain.robot.accuracy.residual_limit)

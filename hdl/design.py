@@ -181,7 +181,8 @@ class Design:
         pipeline = Pipeline(self.graph, self.schedule, self.target, behavioural=behavioural)
         if self.iteration:
             return RingKernel(self.iteration, pipeline, tag_width=self.TAG_WIDTH)
-        return StreamKernel(pipeline, tag_width=self.TAG_WIDTH)
+        block_ram = self.target.delay_line == "dram"
+        return StreamKernel(pipeline, tag_width=self.TAG_WIDTH, block_ram=block_ram)
 
     def _pipelines(self, behavioural: bool) -> dict[str, Pipeline]:
         targets = {

@@ -13,6 +13,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
+from hdl.fifo import BlockFifo
 from hdl.geometry import connect, load_port
 from solver_ref.fixed import Format
 from solver_ref.parameters import parameters_of
@@ -103,16 +104,17 @@ class StreamKernel(StreamPorts):
     """A pipeline between two streams.
 
     *Parameters*: the pipeline (`hdl.pipeline.Pipeline`); `tag_width`, bits that travel beside each
-    transfer. *Latency*: `latency` clock edges from accepting an input transfer to presenting its
-    output, when those before it have left. *II*: the pipeline's, as long as the sink is ready; an
-    input is accepted in the cycles of phase 0 only. `i_ready` does not depend on `i_valid`, nor
-    `o_valid` on `o_ready`, in the same cycle. A reset drops everything in flight.
+    transfer; `block_ram`, whether results wait in block RAM. *Latency*: `latency` clock edges from
+    accepting an input transfer to presenting its output, when those before it have left. *II*: the
+    pipeline's, as long as the sink is ready; an input is accepted in the cycles of phase 0 only.
+    `i_ready` does not depend on `i_valid`, nor `o_valid` on `o_ready`, in the same cycle. A reset
+    drops everything in flight.
     """
 
     FIFO_LATENCY = 2  # one edge into the memory, one out of it
 
-    def __init__(self, pipeline, *, tag_width: int = 8) -> None:
-        self.pipeline = pipeline
+    def __init__(self, pipeline, *, tag_width: int = 8, block_ram: bool = False) -> None:
+        self.pipeline, self._block_ram = pipeline, block_ram
         graph = pipeline.graph
         super().__init__(
             inputs=graph.inputs,
@@ -139,7 +141,8 @@ class StreamKernel(StreamPorts):
         m = Module()
         m.submodules.pipeline = pipeline = self.pipeline
         width = sum(form.width for form in self.outputs.values())
-        m.submodules.results = results = SyncFIFOBuffered(width=width, depth=self.places)
+        queue = BlockFifo if self._block_ram else SyncFIFOBuffered
+        m.submodules.results = results = queue(width=width, depth=self.places)
         m.submodules.tags = tags = SyncFIFOBuffered(width=self.tag_width, depth=self.places)
 
         enter = self.i_valid & self.i_ready

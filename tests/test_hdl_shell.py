@@ -79,7 +79,7 @@ def test_a_reset_in_mid_flight_drops_everything(latency, ii, reset_at, stall_out
 def test_a_scheduled_pipeline_works_as_the_toy_one(chip, ii):
     graph = split(product(), chip.multiplier_shape)
     pipeline = Pipeline(graph, schedule(graph, ii, chip), chip, behavioural=True)
-    dut, inputs = StreamKernel(pipeline, tag_width=5), vectors(40, ii)
+    dut, inputs = StreamKernel(pipeline, tag_width=5, block_ram=True), vectors(40, ii)
     record = Bench(dut).run(inputs)
     assert record.outputs == expected(inputs)
     assert set(np.diff(record.accept)) == {ii}

@@ -17,11 +17,12 @@ _ONE_CYCLE = (
 )
 _TWO_CYCLES = ("LeadingZeros", "ShiftLeft", "ShiftRight")
 UNIT: dict[str, int] = dict.fromkeys(_ONE_CYCLE, 1) | dict.fromkeys(_TWO_CYCLES, 2)
-"""Cycles by kind of operation (see `kind`); `Multiply` is what comes before the multiplier."""
+"""Cycles by kind of operation (see `kind`); `Multiply` is what comes beside the multiplier."""
 
 # LUTs of four inputs, wires that are slow beside them, and memories that take most of a cycle to
-# answer: comparisons, the operands of shared multipliers and table words are registered once more.
-_SLOW = UNIT | {"Table": 2, "Clamp": 2, "Multiply": 1}
+# answer: comparisons and table words are registered once more; around a shared multiplier, which
+# may be far from whom it works for, its operands before and after they are chosen, and its product.
+_SLOW = UNIT | {"Table": 2, "Clamp": 2, "Multiply": 3}
 
 TABLES: dict[str, dict[str, int]] = {
     "unit": UNIT | {"Multiply": 0},

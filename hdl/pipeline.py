@@ -83,7 +83,8 @@ class _Emission:
         starts[self.network.sink] = self.schedule.latency
         passing = self.schedule.passing
         self.lines = lines(self.network, starts, self.schedule.ii, passing)
-        self.phases = Phases(m, self.schedule.ii)
+        small_luts = pipeline.target.family in SMALL_LUTS
+        self.phases = Phases(m, self.schedule.ii, near=small_luts)
         self.storage = Storage(m, self.phases, pipeline.target.delay_line)
         self.units = UnitEmitter(
             m,
@@ -94,7 +95,7 @@ class _Emission:
             latency=self.network.latency,
             multiplier_latency=pipeline.target.multiplier_latency,
             nodes=self.graph.nodes,
-            one_hot=pipeline.target.family in SMALL_LUTS,
+            one_hot=small_luts,
             behavioural=behavioural,
         )
 

@@ -11,7 +11,7 @@ from hdl.phases import Phases
 SHORTEST_SHIFT = 2
 SHORTEST_MEMORY = 5
 MEMORY_DEPTH = 16
-POINTER_LOAD = 128
+POINTER_LOAD = 40
 
 
 class Storage:

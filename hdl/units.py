@@ -18,6 +18,10 @@ from solver_ref.fixed import Range
 
 Read = Callable[[Word, int], Value]
 
+CHOSEN, OPERAND, PRODUCT = 1, 2, 3
+"""Cycles beside a multiplier's own: so many register the chosen operands, then each operand before
+it is chosen too, then the product as well."""
+
 
 class UnitEmitter:
     """Writes units into a module.
@@ -62,11 +66,16 @@ class UnitEmitter:
                 word = self._registered(name, word)
             self._m.d.sync += output.eq(word)
             return
-        a, b = (self._port(f"{name}_{'ab'[port]}", unit, port, read) for port in range(2))
-        for _ in range(latency - self._multiplier_latency):
+        a, b = (self._port(name, unit, port, read) for port in range(2))
+        extra = latency - self._multiplier_latency
+        if extra >= CHOSEN:
             a, b = self._registered(name, a), self._registered(name, b)
+        product = output
+        if extra >= PRODUCT:
+            product = Signal.like(output, name=f"{name}_near")
+            self._m.d.sync += output.eq(product)
         if self._behavioural:
-            self._inline(name, a, b, output)
+            self._inline(name, a, b, product)
             return
         self._m.submodules[name] = Instance(
             LUT_MODULE if unit.kind == "lut" else MODULE,
@@ -76,7 +85,7 @@ class UnitEmitter:
             i_clk=ClockSignal(),
             i_a=a,
             i_b=b,
-            o_p=output,
+            o_p=product,
         )
 
     def _width(self, node: int) -> int:
@@ -100,7 +109,7 @@ class UnitEmitter:
     def table(self, name: str, unit: Unit, read: Read) -> Value:
         """What the table holds at the unit's address in this cycle, not yet registered."""
         codes = self._nodes[unit.nodes[0]].codes
-        address = self._port(f"{name}_at", unit, 0, read)
+        address = self._port(name, unit, 0, read)
         index = max(1, (len(codes) - 1).bit_length())
         memory = Memory(shape=signed(self._table_width(unit)), depth=1 << index, init=codes)
         self._m.submodules[name] = memory
@@ -108,8 +117,11 @@ class UnitEmitter:
         self._m.d.comb += port.addr.eq(extend(address, index))
         return port.data
 
-    def _port(self, name: str, unit: Unit, port: int, read: Read) -> Value:
+    def _port(self, unit_name: str, unit: Unit, port: int, read: Read) -> Value:
         """One port of a unit: in each of its slots' phases that slot's operand."""
+        name = f"{unit_name}_{'at' if unit.kind == 'table' else 'ab'[port]}"
+        extra = self._latency[unit.nodes[0]] - self._multiplier_latency
+        hop = unit.kind != "table" and extra >= OPERAND
         slots: dict[int, int] = {}
         choices: dict[object, int] = {}
         values: list[Value] = []
@@ -118,8 +130,9 @@ class UnitEmitter:
             key = drive(word, self._lines, cycle)
             if key not in choices:
                 choices[key] = len(values)
-                values.append(read(word, cycle))
-            slots[cycle % self._phases.ii] = choices[key]
+                value = read(word, cycle)
+                values.append(self._registered(name, value) if hop else value)
+            slots[(cycle + hop) % self._phases.ii] = choices[key]
         width = max(map(len, values))
         values = [extend(value, width) for value in values]
         if len(values) == 1:
@@ -128,6 +141,7 @@ class UnitEmitter:
         bits = count if one_hot else (count - 1).bit_length()
         select = [
             self._phases.pattern(
+                unit_name,
                 f"{name}_{bit}",
                 {p: n == bit if one_hot else n >> bit & 1 for p, n in slots.items()},
             )

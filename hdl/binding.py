@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from itertools import permutations
 
@@ -78,6 +78,22 @@ def bind(
             _put(loads[chosen], group[row], choices[row][chosen])
             loads[chosen].places.append(places[row])
     return [Unit("dsp", tuple(load.nodes), tuple(load.ports)) for load in loads if load.nodes]
+
+
+def bind_gathered(
+    network: Network,
+    starts: Mapping[int, int],
+    lines: Mapping[int, Line],
+    nodes: Sequence[int],
+    pools: Mapping[int, Hashable],
+    shape: tuple[int, int],
+) -> list[Unit]:
+    """Units of the multiplications of each pool; only the order of operands is decided here."""
+    loads: dict[Hashable, _Load] = defaultdict(_Load)
+    for node in nodes:
+        load = loads[pools[node]]
+        _put(load, node, _best_way(network, starts, lines, node, load, shape))
+    return [Unit("dsp", tuple(load.nodes), tuple(load.ports)) for load in loads.values()]
 
 
 def _put(load: _Load, node: int, way: Way) -> None:

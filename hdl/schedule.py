@@ -7,12 +7,13 @@ operands in s and its result stands from s + latency on. A new input follows eve
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from hdl.binding import Unit, bind
-from hdl.lifetimes import lines
+from hdl.binding import Unit, bind, bind_gathered
+from hdl.lifetimes import Line, lines
 from hdl.network import Network
 from hdl.placement import Starts, place, shortest_waits
 from hdl.refine import refine
@@ -21,6 +22,8 @@ from hdl.verify import verify
 from solver_ref import graph as g
 
 DSP = "dsp"
+COARSE = 8
+"""Cycles by which the length grows until gathered products fit; then it is searched back."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class _Scheduler:
             if isinstance(graph.nodes[i], g.Table):
                 self.tables.setdefault(graph.nodes[i].codes, []).append(i)
         # Who shares units with whom: products in blocks, and tables of equal content.
-        self.pools: dict[int, Hashable] = dict.fromkeys(self.in_dsps, DSP)
+        self.pools: dict[int, Hashable] = self._blocks()
         for codes, nodes in self.tables.items():
             self.pools |= dict.fromkeys(nodes, codes)
         self.counts = {
@@ -115,16 +118,7 @@ class _Scheduler:
         kept = lines(
             self.network, starts, self.ii, passing(tables) | {*self.in_luts, *self.in_dsps}
         )
-        bound = bind(
-            self.network,
-            starts,
-            kept,
-            self.in_dsps,
-            ii=self.ii,
-            count=self.counts.get(DSP, 0),
-            shape=self.target.multiplier_shape,
-        )
-        units = (*bound, *map(self._lut_unit, self.in_luts), *tables)
+        units = (*self._bound(starts, kept), *map(self._lut_unit, self.in_luts), *tables)
         start = tuple(starts.get(i) for i in range(self.network.sink))
         return Schedule(self.ii, starts[self.network.sink], start, units)
 
@@ -135,14 +129,25 @@ class _Scheduler:
         found.sort(key=lambda i: (-spans[nodes[i].a].width * spans[nodes[i].b].width, i))
         return sorted(found[slots:]), sorted(found[:slots])
 
+    def _blocks(self) -> dict[int, Hashable]:
+        """All products share all blocks; gathered, one block is for II neighbours in the graph."""
+        if not self.target.gathered:
+            return dict.fromkeys(self.in_dsps, DSP)
+        return {i: (DSP, number // self.ii) for number, i in enumerate(self.in_dsps)}
+
+    def _bound(self, starts: Starts, kept: dict[int, Line]) -> list[Unit]:
+        shape = self.target.multiplier_shape
+        if self.target.gathered:
+            return bind_gathered(self.network, starts, kept, self.in_dsps, self.pools, shape)
+        count = self.counts.get(DSP, 0)
+        return bind(self.network, starts, kept, self.in_dsps, ii=self.ii, count=count, shape=shape)
+
     def _starts(self) -> Starts:
         """Start cycles of all operations and the sink, of the least latency that is found."""
         network = self.network
         limits = {"ii": self.ii, "pools": self.pools, "units": self.counts}
-        length, placed = network.earliest[network.sink] - 1, None
-        while placed is None:
-            length += 1
-            placed = place(network, length, **limits)
+        length = self._shortest(limits)
+        placed = place(network, length, **limits)
         wanted = shortest_waits(network, length, {})
         placed = place(network, length, **limits, wanted=wanted) or placed
         starts = shortest_waits(network, length, placed) | {network.sink: length}
@@ -154,6 +159,17 @@ class _Scheduler:
             passing={*self.in_luts, *self.in_dsps, *shared},
             fixed=placed.keys(),
         )
+
+    def _shortest(self, limits: Mapping[str, Any]) -> int:
+        """The least length that is found; gathered, where many fail, after larger steps."""
+        network = self.network
+        length = network.earliest[network.sink]
+        step = COARSE if self.target.gathered else 1
+        while place(network, length, **limits) is None:
+            length += step
+        between = range(max(length - step + 1, network.earliest[network.sink]), length)
+        fitting = (n for n in between if place(network, n, **limits) is not None)
+        return next(fitting, length)
 
     def _lut_unit(self, node: int) -> Unit:
         spans, multiply = self.network.graph.ranges, self.network.graph.nodes[node]

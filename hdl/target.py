@@ -22,7 +22,9 @@ class Target:
     `multiplier_shape`: the widths of a signed product that one DSP block takes;
     `multiplier_latency`: clock edges from its operands to its product, in the block's own registers
     (7-series: A/B, M, P; ECP5: input and output). `delay_line`: how the family keeps a value for
-    many cycles (`srl` shift-register LUTs, `dram` distributed RAM). `part`: the tools' device name.
+    many cycles (`srl` shift-register LUTs, `dram` distributed RAM). `gathered`: whether a block
+    works for neighbouring products only, as wires are slow, which takes latency. `part`: the tools'
+    device name.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Target:
     multiplier_shape: tuple[int, int]
     multiplier_latency: int
     delay_line: str
+    gathered: bool = False
 
     @property
     def direct(self) -> Target:
@@ -61,6 +64,7 @@ def _ecp5(name: str, part: str, *, dsp: int, lut: int, bram: float) -> Target:
         multiplier_shape=(18, 18),
         multiplier_latency=2,
         delay_line="dram",
+        gathered=True,
     )
 
 

@@ -126,6 +126,15 @@ def test_products_of_one_time_meet_on_one_unit():
         assert max(times) - min(times) < 6
 
 
+def test_gathered_units_are_for_neighbours():
+    chip = CHIPS["ecp5-85k"]
+    graph = split(products(30), chip.multiplier_shape)
+    pieces = [i for i, node in enumerate(graph.nodes) if isinstance(node, g.Multiply)]
+    units = schedule(graph, 6, chip).units
+    assert [node for unit in units for node in unit.nodes] == pieces
+    assert {len(unit.nodes) for unit in units[:-1]} == {6}
+
+
 def test_the_same_graph_gives_the_same_schedule():
     graph = split(products(20), UNIT.multiplier_shape)
     assert schedule(graph, 4, UNIT) == schedule(graph, 4, UNIT)

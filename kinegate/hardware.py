@@ -151,9 +151,16 @@ def synthesis_of(opened: Opened, *, route: bool, seed: int, report: Report) -> d
         made = synthesise(file, design.name, target, directory)
     fmax = None
     if route and made.fits(target):
-        report(4, steps, f"place and route, seed {seed}")
+        begun = f"place and route, seed {seed}"
+        report(4, steps, begun)
         routed = place_and_route(
-            made.json_netlist, target, directory, design.clock_mhz, seed=seed, speed=6
+            made.json_netlist,
+            target,
+            directory,
+            design.clock_mhz,
+            seed=seed,
+            speed=6,
+            tell=lambda stage: report(4, steps, f"{begun}: {stage}"),
         )
         fmax = routed.fmax_mhz
     latency, ii = _cycles(design)

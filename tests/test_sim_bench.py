@@ -43,6 +43,15 @@ def test_forward_takes_exactly_the_cycles_of_its_model(tmp_path):
     assert seen.latency["min"] < seen.latency["max"]
 
 
+@pytest.mark.parametrize("options", [(), ("stall_in=40", "stall_out=60", "seed=1")])
+def test_track_answers_in_7_cycles_and_takes_the_next_sample_when_it_is_ready(tmp_path, options):
+    seen = run(tmp_path, "hangprinter", "track", 8, *options, count=12)
+    assert seen.result.passed and not seen.mismatches, f"seed {SEED}: {seen}"
+    if not options:
+        assert seen.passed and seen.latency["min"] == seen.latency["max"] <= 7
+        assert seen.ii["min"] == seen.ii["max"]
+
+
 @pytest.mark.parametrize("kernel", ["step", "forward"])
 @pytest.mark.parametrize(
     "options",

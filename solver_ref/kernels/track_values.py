@@ -10,7 +10,7 @@ from solver_ref.attitude import attitude_names
 from solver_ref.equilibrium import equilibrium
 from solver_ref.kernels import corrections
 from solver_ref.kernels.corrections import lengths_behind, lengths_shown, warming_names
-from solver_ref.kernels.kind import Columns, length_names, measured, stack
+from solver_ref.kernels.kind import Columns, length_names, measured
 from solver_ref.kernels.track_formats import CLOCK
 from solver_ref.kinematics import cable_lengths, rate_matrix
 from solver_ref.measurement import Model, attitude_model, gain, length_model
@@ -65,7 +65,7 @@ def solved(
         return found.poses, found.tensions
     model, poses = _model(robot), starts.copy()
     lengths = lengths_behind(robot, measured(robot, inputs), inputs)
-    given = np.hstack([lengths, stack(inputs, attitude_names(robot))])
+    given = np.column_stack([lengths, *(inputs[name] for name in attitude_names(robot))])
     for _ in range(steps):
         expected, rows = model.rows(poses)
         step = (gain(model, rows) @ (given - expected)[..., None])[..., 0]

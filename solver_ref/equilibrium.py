@@ -144,6 +144,11 @@ def _problem(
 def _starts(robot: Robot, lengths: np.ndarray, starts: np.ndarray | None) -> np.ndarray:
     if starts is not None:
         return np.broadcast_to(np.asarray(starts, float), (len(lengths), len(robot.free)))
+    return cold_starts(robot, lengths)
+
+
+def cold_starts(robot: Robot, lengths: np.ndarray) -> np.ndarray:
+    """Home, moved with its attitude held to where the lengths (N, cables) fit best, (N, free)."""
     home = np.array(robot.workspace.home)
     poses = lm_solve(robot, home, lengths, limit=LEVEL_STEPS, hold_attitude=True).poses
     low, high = np.array(robot.position_bounds).T

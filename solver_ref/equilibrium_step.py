@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
+from solver_ref.cholesky import CholeskyBounds, solve
 from solver_ref.equilibrium_equations import Balance, turn_length
 from solver_ref.robot import Robot
 from solver_ref.statics import cross
@@ -37,10 +38,24 @@ LEAST_SHARE = 2.0**-10
 
 @dataclass(frozen=True)
 class EquilibriumBounds:
-    """Limits inside the eliminations of the turn and of the densities."""
+    """Limits inside the eliminations of the turn and of the densities, and of the step.
+
+    `matrix` and `gram` limit the entries of their matrices, the `step` of `turn` and of `length`
+    the angles and the translations that the normalised right sides give, all under the flag `step`;
+    `floors` are those of the densities' pivots, where each has its own. The step then is held
+    within `shift` (m) and `angle` (rad), the densities' changes within `change` of their sum, and
+    densities below `density` (1/m), under the flag `moved`.
+    """
 
     turn: SolveBounds = UNBOUNDED
     length: SolveBounds = UNBOUNDED
+    matrix: float = math.inf
+    gram: float = math.inf
+    floors: Sequence[float] = ()
+    shift: float = math.inf
+    angle: float = math.inf
+    change: float = math.inf
+    density: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -71,38 +86,93 @@ def equilibrium_step(
     `damping` is lambda: G grows by lambda tr(G) / n. In hardware the step has `fraction` bits.
     """
     bounds = bounds or EquilibriumBounds()
-    axes = [i for i in robot.free if i < 3]
-    turns = [i - 3 for i in robot.free if i >= 3]
-    arms = [[arm[k] for k in turns] for arm in at.arms]
-    force, moment, squared, block = _normalised(m, at)
-    twist = cross(m, at.centre, force, "right_side")
-    torque = [m.round(twist[k] - moment[k], "right_side") for k in turns]
-    matrix = [[at.turn[j][k] for k in turns] for j in turns]
-    (free, *answers), turn_pivot = eliminate(m, matrix, [torque, *arms], bounds.turn)
-    target = [
-        m.round(m.dot([*row, *arm], [*(-x for x in force), *free], "right_side") + f, "right_side")
-        for row, arm, f in zip(at.rows, arms, squared, strict=True)
+    *right, block = _normalised(m, at)
+    system = _turned(m, robot, at, right, bounds)
+    gram = _gram(m, at.rows, system.arms, system.answers, damping, bounds.gram)
+    change, length_pivot = solve(m, gram, system.target, _floors(bounds, len(gram)))
+    shift = _shifted(m, robot, at, right[0], system, change, bounds)
+    limits = [bounds.shift if i < 3 else turn_length(robot) * bounds.angle for i in robot.free]
+    limits += [bounds.change] * len(change)
+    values = [
+        m.limit(m.denormalise(x, block, fraction), limit, "moved")
+        for x, limit in zip([*shift, *change], limits, strict=True)
     ]
-    gram = _gram(m, at.rows, arms, answers, damping)
-    (change,), length_pivot = eliminate(m, gram, [target], bounds.length)
-    angle: list[Scalar] = [0, 0, 0]
-    for place, k in enumerate(turns):
-        back = m.dot([answer[place] for answer in answers], change, "step")
-        angle[k] = m.round(free[place] - back, "step")
-    swing = cross(m, at.centre, angle, "step")
-    columns = list(zip(*at.rows, strict=True))
-    shift = [m.round(swing[k] - force[k] - m.dot(columns[k], change, "step"), "step") for k in axes]
-    scaled, change = (
-        [m.denormalise(x, block, fraction) for x in values]
-        for values in ([*shift, *(angle[k] for k in turns)], change)
-    )
+    scaled, change = values[: len(robot.free)], values[len(robot.free) :]
     return EquilibriumStep(
         pose=_moved(m, robot, pose, scaled),
-        densities=_pulling(m, densities, at.total, change),
+        densities=_pulling(m, densities, at.total, change, bounds.density),
         scaled=scaled,
-        turn_pivot=turn_pivot,
+        turn_pivot=system.pivot,
         length_pivot=length_pivot,
     )
+
+
+@dataclass(frozen=True)
+class _Turned:
+    """The elimination of the turn: A^-1 of the torque (`free`) and of every arm B_i (`answers`),
+    in the free axes of rotation; the right side that is left (`target`), and the smallest pivot."""
+
+    arms: Matrix
+    free: Vector
+    answers: Matrix
+    target: Vector
+    pivot: Scalar
+
+
+def _turned(
+    m: Arithmetic, robot: Robot, at: Balance, right: Sequence[Vector], bounds: EquilibriumBounds
+) -> _Turned:
+    """`right`: F/P, N/(P l) and f, normalised."""
+    force, moment, squared = right
+    turns = [i - 3 for i in robot.free if i >= 3]
+    arms = [[arm[k] for k in turns] for arm in at.arms]
+    free, answers, pivot = [], arms, math.inf
+    if turns:
+        twist = cross(m, at.centre, force, "right_side")
+        torque = [m.round(twist[k] - moment[k], "right_side") for k in turns]
+        matrix = [[_held(m, at.turn[j][k], bounds.matrix, "gram") for k in turns] for j in turns]
+        (free, *answers), pivot = eliminate(m, matrix, [torque, *arms], bounds.turn)
+    pulled, limit, target = [*(-x for x in force), *free], bounds.length.right_side, []
+    for row, arm, f in zip(at.rows, arms, squared, strict=True):
+        value = m.dot_within([*row, *arm], pulled, limit, "right_side", "step")
+        target.append(_held(m, value + f, limit, "right_side"))
+    return _Turned(arms, free, answers, target, pivot)
+
+
+def _shifted(
+    m: Arithmetic,
+    robot: Robot,
+    at: Balance,
+    force: Vector,
+    system: _Turned,
+    change: Vector,
+    bounds: EquilibriumBounds,
+) -> list[Scalar]:
+    """The step in scaled coordinates, normalised, that belongs to a change of the densities."""
+    angle: list[Scalar] = [0, 0, 0]
+    turns = [i - 3 for i in robot.free if i >= 3]
+    for place, k in enumerate(turns):
+        column = [answer[place] for answer in system.answers]
+        back = m.dot_within(column, change, bounds.turn.step, "step", "step")
+        angle[k] = _held(m, system.free[place] - back, bounds.turn.step, "step")
+    swing = cross(m, at.centre, angle, "step")
+    shift = []
+    for k in (i for i in robot.free if i < 3):
+        column = [row[k] for row in at.rows]
+        back = m.dot_within(column, change, bounds.length.step, "step", "step")
+        shift.append(_held(m, swing[k] - force[k] - back, bounds.length.step, "step"))
+    return [*shift, *(angle[k] for k in turns)]
+
+
+def _held(m: Arithmetic, value: Scalar, limit: float, role: str) -> Scalar:
+    """The value within its limit (flag `step`), at the precision that `role` gives the limit."""
+    return value if is_zero(value) else m.round(m.limit(value, limit, "step"), role)
+
+
+def _floors(bounds: EquilibriumBounds, size: int) -> CholeskyBounds:
+    length = bounds.length
+    floors = bounds.floors or [length.pivot] * size
+    return CholeskyBounds(floors, length.right_side, length.solution)
 
 
 def _normalised(m: Arithmetic, at: Balance) -> tuple[list, list, list, object]:
@@ -116,7 +186,7 @@ def _normalised(m: Arithmetic, at: Balance) -> tuple[list, list, list, object]:
 
 
 def _gram(
-    m: Arithmetic, rows: Matrix, arms: Matrix, answers: Matrix, damping: Scalar
+    m: Arithmetic, rows: Matrix, arms: Matrix, answers: Matrix, damping: Scalar, limit: float
 ) -> list[list[Scalar]]:
     """D D^T + B A^-1 B^T + lambda tr(D D^T) / n I, the answers being A^-1 B^T by cables."""
     size = range(len(rows))
@@ -124,11 +194,12 @@ def _gram(
     trace = m.round(m.total(own), "weight")
     share = m.round(trace * m.constant(1 / len(rows), "weight"), "weight")
     shift = m.round(damping * share, "gram")
-    gram = [
-        [m.dot([*rows[i], *arms[i]], [*rows[j], *answers[j]], "gram") for j in size] for i in size
-    ]
+    gram: list[list[Scalar]] = [[0] * len(rows) for _ in size]
     for i in size:
-        gram[i][i] = m.round(gram[i][i] + shift, "gram")
+        for j in size[i:]:
+            left, right = [*rows[i], *arms[i]], [*rows[j], *answers[j]]
+            gram[i][j] = gram[j][i] = m.dot_within(left, right, limit, "gram", "step")
+        gram[i][i] = _held(m, gram[i][i] + shift, limit, "gram")
     return gram
 
 
@@ -140,22 +211,27 @@ def _moved(m: Arithmetic, robot: Robot, pose: Vector, scaled: Vector) -> list[Sc
     if robot.rotations < 3:
         return [*moved, *(x + dx for x, dx in zip(pose[count:], angle, strict=True))]
     phi = [m.round(x, "rate") for x in pose[count:]]
-    once = cross(m, phi, angle, "step")
-    twice = cross(m, phi, once, "step")
+    once = cross(m, phi, angle, "rotation")
+    twice = cross(m, phi, once, "rotation")
     third = m.constant(1 / 12, "rate")
     change = [
-        m.round(a - 0.5 * b + third * c, "step") for a, b, c in zip(angle, once, twice, strict=True)
+        m.round(a - 0.5 * b + third * c, "rotation")
+        for a, b, c in zip(angle, once, twice, strict=True)
     ]
     return [*moved, *(x + dx for x, dx in zip(pose[count:], change, strict=True))]
 
 
-def _pulling(m: Arithmetic, densities: Vector, total: Scalar, change: Vector) -> list[Scalar]:
+def _pulling(
+    m: Arithmetic, densities: Vector, total: Scalar, change: Vector, most: float
+) -> list[Scalar]:
     """p + P s, at least `LEAST_SHARE` of P."""
+    total = m.round(total, "unit")
     least = m.round(LEAST_SHARE * total, "density")
-    return [
+    moved = [
         m.maximum([m.round(p + m.round(total * s, "density"), "density"), least])
         for p, s in zip(densities, change, strict=True)
     ]
+    return [m.clamp(p, 0.0, most, "moved") for p in moved]
 
 
 def tensions_of(m: Arithmetic, robot: Robot, densities: Vector, lengths: Vector) -> list[Scalar]:

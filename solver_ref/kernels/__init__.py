@@ -1,5 +1,7 @@
 """The kernels that hardware can be made of, one class each, by name."""
 
+from solver_ref.kernels.by_closure import ByClosure
+from solver_ref.kernels.equilibrium_forward import EquilibriumForward
 from solver_ref.kernels.forward import Forward
 from solver_ref.kernels.kind import KernelKind
 from solver_ref.kernels.lengths import Lengths
@@ -8,7 +10,14 @@ from solver_ref.kernels.tension import Tension
 from solver_ref.kernels.track import Track
 
 KERNELS: dict[str, KernelKind] = {
-    kind.name: kind for kind in (Lengths(), StepKind(), Forward(), Track(), Tension())
+    kind.name: kind
+    for kind in (
+        Lengths(),
+        StepKind(),
+        ByClosure(Forward(), EquilibriumForward()),
+        Track(),
+        Tension(),
+    )
 }
 
 __all__ = ["KERNELS", "KernelKind"]

@@ -193,3 +193,14 @@ def test_the_columns_of_a_solve_hold_the_measured_angles():
     for kind in (StepKind(), Forward()):
         assert kind.columns(CRANE).required == ("L1", "L2", "L3", "L4", "mrx", "mry", "mrz")
         assert "mrx" not in kind.columns(load("four-cable")).required
+
+
+def test_no_input_breaks_a_limit_that_counts_as_proven(iterations):
+    """Any code that the ports carry, its extremes most often."""
+    fields, rng = iterations["crane"].fields, np.random.default_rng(SEED)
+    codes = {key: rng.integers(f.lo, f.hi, 400, endpoint=True) for key, f in fields.items()}
+    for key, form in fields.items():
+        ends = np.where(rng.uniform(size=400) < 0.5, form.lo, form.hi)
+        codes[key] = np.where(rng.uniform(size=400) < 0.5, ends, codes[key])
+    codes["lambda"][::2] = 0
+    evaluate_iteration(iterations["crane"], codes)

@@ -9,6 +9,7 @@ from solver_ref.correction import true_lengths
 from solver_ref.domain import sample_poses
 from solver_ref.interpreter import evaluate
 from solver_ref.iteration import evaluate_iteration
+from solver_ref.kernels import KERNELS
 from solver_ref.kernels.corrections import WARMING, is_corrected, tension_names, warming_names
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.forward import Forward
@@ -190,3 +191,12 @@ def test_the_law_of_elongation_changes_the_answer_and_the_digest(domains):
     integrated, jumped = (through(graph, values)[1]["L1"] for graph in graphs)
     # Above the slip threshold the printed law has fallen by 17 mm.
     assert np.all(jumped - integrated > 5e-3)
+
+
+def test_a_stream_with_a_negative_tension_is_refused_like_a_solve():
+    robot = replace(SENSED, closure="attitude")
+    for kind in (KERNELS["track"], KERNELS["forward"]):
+        assert kind.columns(robot).not_negative == ("S1", "S2", "S3", "S4")
+        assert kind.columns(robot).positive == ("L1", "L2", "L3", "L4")
+    relative = changed(robot, offset=20.0)
+    assert KERNELS["track"].columns(relative).positive == ()

@@ -153,7 +153,9 @@ class Track(KernelKind):
             required=("t", *lengths, *attitude_names(robot), *tension_names(robot)),
             optional=warming_names(robot),
             ignored=(*WRITTEN, *health_names(robot), *robot.coordinates, *twist_names(robot)),
-            positive=lengths,
+            # An encoder with an offset may show anything.
+            positive=tuple(n for n, c in zip(lengths, robot.cables, strict=True) if not c.offset),
+            not_negative=tension_names(robot),
         )
 
     def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:

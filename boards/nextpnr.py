@@ -63,7 +63,7 @@ def route(
         (folder / "netlist.json").write_bytes(netlist.read_bytes())
         options = [f"--{target.part}", "--speed", str(speed), "--seed", str(seed)]
         options += ["--freq", f"{ASKED * freq_mhz:g}", "--router", "router2", "--timing-allow-fail"]
-        # Without timing-driven rip-up one detour of a thousand wires decides: 96 MHz instead of 117.
+        # Without timing-driven rip-up a single detour decides: 96 MHz instead of 117.
         options += ["--placer-heap-beta", f"{DENSITY:g}", "--tmg-ripup"]
         # Paths inside the folder: the tool is sandboxed and sees where it was started.
         options += ["--out-of-context", "--json", "netlist.json", "--report", "report.json"]

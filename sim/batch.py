@@ -16,7 +16,7 @@ from solver_ref.status import Status
 
 Engine = Literal["float", "fixed", "rtl"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
-INTEGERS = ("iterations", "status")
+INTEGERS = ("iterations", "status", "active")
 """Outputs that are no quantities: they stay integers."""
 
 

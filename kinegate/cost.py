@@ -6,7 +6,8 @@ from typing import Any
 
 from hdl.design import Design
 from solver_ref.attitude import least_squares
-from solver_ref.kernels.forward_pass import Tolerances
+from solver_ref.kernels.equilibrium_domain import EquilibriumDomain
+from solver_ref.kernels.stopping import Tolerances
 
 
 def cost_of(design: Design) -> dict[str, Any]:
@@ -17,7 +18,6 @@ def cost_of(design: Design) -> dict[str, Any]:
     unknowns or a measured attitude, of the scaled step.
     """
     plan, options, robot = design.plan, design.options, design.robot
-    tolerances = Tolerances.of(design.domain)
     return {
         "kernel": options.kernel,
         "ii": options.ii,
@@ -33,8 +33,15 @@ def cost_of(design: Design) -> dict[str, Any]:
         "multiplier_slots": plan.slots,
         "lut_multipliers": plan.lut_multipliers,
         "accuracy": robot.accuracy.length,
-        "quantum": 2.0**-design.domain.profile.pose.bits,
-        "stops_at": {"step": tolerances.step}
-        if least_squares(robot)
-        else {"residual": tolerances.residual},
+        "quantum": 2.0**-design.kernel.profile.pose.bits,
+        "stops_at": _stops_at(design),
     }
+
+
+def _stops_at(design: Design) -> dict[str, float]:
+    if design.robot.closure == "equilibrium":
+        return {"residual": EquilibriumDomain.of(design.domain).tolerances.residual}
+    tolerances = Tolerances.of(design.domain)
+    if least_squares(design.robot):
+        return {"step": tolerances.step}
+    return {"residual": tolerances.residual}

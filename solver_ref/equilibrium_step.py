@@ -80,16 +80,18 @@ def equilibrium_step(
     damping: Scalar = 0.0,
     bounds: EquilibriumBounds | None = None,
     fraction: int = 0,
+    finer: Arithmetic | None = None,
 ) -> EquilibriumStep:
     """The step from a pose in the robot's coordinates and its densities, whose balance is `at`.
 
-    `damping` is lambda: G grows by lambda tr(G) / n. In hardware the step has `fraction` bits.
+    `damping` is lambda: G grows by lambda tr(G) / n. In hardware the step has `fraction` bits, and
+    `finer` may solve for the changes of the densities, which can be large.
     """
     bounds = bounds or EquilibriumBounds()
     *right, block = _normalised(m, at)
     system = _turned(m, robot, at, right, bounds)
     gram = _gram(m, at.rows, system.arms, system.answers, damping, bounds.gram)
-    change, length_pivot = solve(m, gram, system.target, _floors(bounds, len(gram)))
+    change, length_pivot = solve(finer or m, gram, system.target, _floors(bounds, len(gram)))
     shift = _shifted(m, robot, at, right[0], system, change, bounds)
     limits = [bounds.shift if i < 3 else turn_length(robot) * bounds.angle for i in robot.free]
     limits += [bounds.change] * len(change)

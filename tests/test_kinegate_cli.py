@@ -109,10 +109,16 @@ def test_check_costs_what_the_design_says(run):
     assert cost["stops_at"] == {"step": 10e-6}
 
 
-def test_check_analyses_a_closure_that_makes_no_hardware_yet(run):
-    found = figures(run("check", "four-cable", "--closure", "equilibrium", "--json"))
+def test_check_analyses_a_closure_that_makes_no_such_hardware(run):
+    found = figures(run("check", "four-cable", "--kernel", "track", "--json"))
     assert found["ok"] and found["cost"] is None
-    assert "closure: makes no hardware for step yet" in found["cost_note"]
+    assert "closure: drifts away" in found["cost_note"]
+
+
+def test_check_says_the_quantum_and_tolerance_of_a_hanging_platform(run):
+    cost = figures(run("check", "irma4u", "--ii", "16", "--json"))["cost"]
+    assert cost["kernel"] == "step" and cost["quantum"] == 2.0**-24
+    assert cost["stops_at"] == {"residual": pytest.approx(10e-6, abs=0.2e-6)}
 
 
 def test_a_preset_stands_behind_the_options_that_are_given(run):

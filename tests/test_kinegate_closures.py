@@ -131,14 +131,9 @@ def test_what_a_cable_does_not_feel_is_not_read(run, tmp_path):
             "four-cable: --elongation: has no meaning; expected a robot with the stiffness of a "
             "cable; got 'printed'",
         ),
-        (
-            "irma4u --kernel step",
-            "irma4u: closure: makes no hardware for step yet; expected minimum-norm or attitude; "
-            "got equilibrium",
-        ),
     ],
 )
-def test_a_law_or_closure_that_does_not_fit_is_refused(run, words, wrong):
+def test_a_law_that_does_not_fit_is_refused(run, words, wrong):
     robot, *options = words.split()
     result = run("generate", robot, "-o", "out", *options)
     assert result.exit_code == 2

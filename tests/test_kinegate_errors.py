@@ -96,15 +96,6 @@ def test_a_bad_generation_option_is_named(run, tmp_path, command, words, pattern
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_closure_that_makes_no_hardware_yet_is_refused(run):
-    pattern = (
-        "error: four-cable: --closure: makes no hardware for step yet; expected minimum-norm or "
-        "attitude; got equilibrium"
-    )
-    line = line_of(run("generate", "four-cable", "-o", "x", "--closure", "equilibrium"))
-    assert re.fullmatch(pattern, line)
-
-
 @pytest.mark.parametrize(
     "words, key", [((), "closure"), (("--closure", "minimum-norm"), "--closure")]
 )

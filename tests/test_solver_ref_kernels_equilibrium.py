@@ -11,6 +11,7 @@ from published_robots import robot_of
 
 from solver_ref.equilibrium_poses import sample_equilibria
 from solver_ref.errors import InputError
+from solver_ref.interpreter import evaluate
 from solver_ref.iteration import evaluate_iteration
 from solver_ref.kernels import KERNELS
 from solver_ref.kernels.domain import Domain, Kernel
@@ -197,3 +198,45 @@ def test_no_input_breaks_a_limit_that_counts_as_proven(name: str) -> None:
         anything = rng.integers(form.lo, form.hi, 200, endpoint=True)
         codes[key] = np.where(rng.uniform(size=200) < 0.5, ends, anything)
     evaluate_iteration(kernel.iteration, codes)
+
+
+# Largest errors of one step from up to 5 cm and 50 mrad: m, rad and N.
+STEP = {"four-cable": (15e-6, 40e-6, 0.05), "irma4u": (60e-6, 400e-6, 3.0)}
+
+
+@pytest.mark.parametrize("name", STEP)
+def test_one_step_is_that_of_float64(name: str) -> None:
+    kind, robot = KERNELS["step"], load(name).with_options(closure="equilibrium")
+    domain = Domain.of(robot, "fine")
+    graph = kind.trace(domain).graph
+    values = kind.draw(robot, 200, np.random.default_rng(SEED))
+    codes = {key: form.encode(values[key]) for key, form in graph.inputs.items()}
+    out = evaluate(graph, codes)
+    assert np.all(out["status"] & ~int(Status.SLACK) == int(Status.VALID)), f"seed {SEED}"
+    inputs = {key: form.decode(codes[key]) for key, form in graph.inputs.items()}
+    outputs = {key: form.decode(out[key]) for key, form in graph.output_formats.items()}
+    errors = kind.errors(robot, inputs, outputs)
+    for unit, limit in zip(("m", "rad", "N"), STEP[name], strict=True):
+        assert errors[unit] <= limit, f"{unit}, seed {SEED}"
+    own = kind.answers(domain, inputs)
+    assert list(own) == list(outputs)
+    assert np.abs(own["residual"] - outputs["residual"]).max() < 1e-5, f"seed {SEED}"
+
+
+def test_steps_feed_on_their_own_answers() -> None:
+    """What one step writes, the next one reads; without tensions the first begins by itself."""
+    kind, robot = KERNELS["step"], load("irma4u")
+    graph = kind.trace(Domain.of(robot, "fine")).graph
+    poses, pulls = sample_equilibria(robot, 20, np.random.default_rng(SEED))
+    columns = {f"L{i + 1}": x for i, x in enumerate(cable_lengths(robot, poses).T)}
+    for _ in range(7):
+        values = kind.port_values(robot, columns, Choices("none"))
+        codes = {key: form.encode(values[key]) for key, form in graph.inputs.items()}
+        out = evaluate(graph, codes)
+        found = {key: form.decode(out[key]) for key, form in graph.output_formats.items()}
+        columns |= {f"{name}0": found[name] for name in robot.coordinates}
+        columns |= {name: found[name] for name in ("T1", "T2", "T3", "T4")}
+    assert np.all(out["status"] & int(Status.VALID) != 0), f"seed {SEED}"
+    for i, name in enumerate(robot.coordinates):
+        assert np.abs(found[name] - poses[:, i]).max() < 3e-5, f"seed {SEED}"
+    assert np.abs(found["T1"] - pulls[:, 0]).max() < 0.2, f"seed {SEED}"

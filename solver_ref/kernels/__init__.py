@@ -2,6 +2,7 @@
 
 from solver_ref.kernels.by_closure import ByClosure
 from solver_ref.kernels.equilibrium_forward import EquilibriumForward
+from solver_ref.kernels.equilibrium_update import EquilibriumStepKind
 from solver_ref.kernels.forward import Forward
 from solver_ref.kernels.kind import KernelKind
 from solver_ref.kernels.lengths import Lengths
@@ -13,7 +14,7 @@ KERNELS: dict[str, KernelKind] = {
     kind.name: kind
     for kind in (
         Lengths(),
-        StepKind(),
+        ByClosure(StepKind(), EquilibriumStepKind()),
         ByClosure(Forward(), EquilibriumForward()),
         Track(),
         Tension(),

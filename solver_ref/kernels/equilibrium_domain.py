@@ -44,6 +44,10 @@ asked accuracy."""
 SETTLED = 2.0**-7
 """What lambda may still add to a pivot of the densities in the last step, as a share of it."""
 
+STEP_BITS, WIDEST = 21, 35
+"""Bits after the binary point of a normalised step and of the changes of densities, whose words
+have as many more as their limits ask for; and the widest of them, for two multipliers."""
+
 FURTHEST = 2.0
 """No step changes a density by more than this many times their sum, or turns by more radians."""
 
@@ -107,6 +111,11 @@ class EquilibriumDomain:
             most=seen.most,
         )
 
+    @property
+    def finer(self) -> EquilibriumProfile:
+        """For the changes of the densities, which poorly held platforms let grow large."""
+        return replace(self.profile, solution=_word(self.bounds.length.solution))
+
     def density_format(self) -> Format:
         """Of a force density: as wide as their sum."""
         bits = math.floor(math.log2(self.bounds.density)) + 1
@@ -148,12 +157,19 @@ def _profile(domain: Domain, seen: Sampled) -> EquilibriumProfile:
         "density": Fraction(force + math.ceil(math.log2(largest_component(robot)))),
         "force": Fraction(force),
         "balance": Fraction(profile.pose.bits + 1),
+        "step": _word(max(seen.bounds.turn.step, seen.bounds.length.step)),
     }
     return EquilibriumProfile(
         **own,
         tension=Fraction(TENSION_BITS - round(math.log2(seen.most))),
         scale=Significant(TENSION_BITS),
     )
+
+
+def _word(limit: float) -> Significant:
+    """What +-limit takes in the elimination."""
+    bits = STEP_BITS + 1 + math.ceil(math.log2(limit))
+    return Significant(min(max(bits, LONG_WORD), WIDEST))
 
 
 def _bounds(robot: Robot, seen: Sampled) -> EquilibriumBounds:

@@ -67,36 +67,10 @@ class EquilibriumForward(KernelKind):
         return equilibrium_kernel(domain)
 
     def columns(self, robot: Robot) -> ColumnNames:
-        working_robot(robot)
-        lengths, sensed = length_names(robot), sensor_names(robot)
-        unread = () if sensed else tuple(f"S{i + 1}" for i in range(len(lengths)))
-        unread += () if warms(robot) else ("dT",)
-        answers = (*pull_names(robot), "unbalanced")
-        return ColumnNames(
-            required=(*lengths, *sensed),
-            optional=(*start_names(robot), "lambda", *warming_names(robot)),
-            ignored=(*WRITTEN, "t", *jacobian_names(robot), *answers, *unread),
-            positive=tuple(
-                name for name, cable in zip(lengths, robot.cables, strict=True) if not cable.offset
-            ),
-            not_negative=sensed,
-            whole=(start_names(robot),),
-        )
+        return solve_columns(robot)
 
     def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
-        """Without a start a solve begins at home. InputError for a policy that undoes steps, or
-        that keeps lambda: such a solve never says how far it still is."""
-        if how.damping not in DAMPINGS:
-            expected = f"{' or '.join(DAMPINGS)} with the closure equilibrium"
-            wrong = "is no policy for this closure"
-            raise InputError(robot.name, "damping", wrong=wrong, expected=expected, got=how.damping)
-        count = len(columns["L1"])
-        values = {"lambda": np.full(count, how.first_lambda)}
-        values |= {name: np.zeros(count) for name in warming_names(robot)}
-        home = zip(start_names(robot), robot.workspace.home, strict=True)
-        values |= {name: np.full(count, value) for name, value in home}
-        values |= dict(columns)
-        return values | ({"lambda": np.zeros(count)} if how.damping == "none" else {})
+        return solve_values(robot, columns, how)
 
     def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
         robot = working_robot(domain.robot)
@@ -136,3 +110,41 @@ class EquilibriumForward(KernelKind):
         best = solved(working_robot(robot), inputs, poses)
         errors = by_unit(robot, poses - best.poses)
         return errors | {"N": float(np.abs(pulls - best.tensions).max())}
+
+
+def solve_columns(robot: Robot) -> ColumnNames:
+    """The columns of a solve: what is measured, perhaps a start and a lambda."""
+    working_robot(robot)
+    lengths, sensed = length_names(robot), sensor_names(robot)
+    unread = () if sensed else tuple(f"S{i + 1}" for i in range(len(lengths)))
+    unread += () if warms(robot) else ("dT",)
+    answers = (*pull_names(robot), "unbalanced")
+    return ColumnNames(
+        required=(*lengths, *sensed),
+        optional=(*start_names(robot), "lambda", *warming_names(robot)),
+        ignored=(*WRITTEN, "t", *jacobian_names(robot), *answers, *unread),
+        positive=tuple(
+            name for name, cable in zip(lengths, robot.cables, strict=True) if not cable.offset
+        ),
+        not_negative=sensed,
+        whole=(start_names(robot),),
+    )
+
+
+def solve_values(robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
+    """Measurements, lambda and a start, without one home.
+
+    InputError for a policy that undoes steps, or that keeps lambda: such a solve never says how far
+    it still is.
+    """
+    if how.damping not in DAMPINGS:
+        expected = f"{' or '.join(DAMPINGS)} with the closure equilibrium"
+        wrong = "is no policy for this closure"
+        raise InputError(robot.name, "damping", wrong=wrong, expected=expected, got=how.damping)
+    count = len(columns["L1"])
+    values = {"lambda": np.full(count, how.first_lambda)}
+    values |= {name: np.zeros(count) for name in warming_names(robot)}
+    home = zip(start_names(robot), robot.workspace.home, strict=True)
+    values |= {name: np.full(count, value) for name, value in home}
+    values |= dict(columns)
+    return values | ({"lambda": np.zeros(count)} if how.damping == "none" else {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 
 from solver_ref.equilibrium_equations import balance
@@ -65,6 +66,8 @@ class EquilibriumGraph:
         self.own, self.domain, self.robot = domain, domain.domain, domain.domain.robot
         largest = self.robot.tilt_bound + self.robot.workspace.start_error[1]
         self.m = _Saturating(domain.profile, tilt=self.robot.tilt_bound, largest_tilt=largest)
+        self.finer = copy(self.m)  # the same graph and flags
+        self.finer.profile = domain.finer
         self.cables = range(1, len(self.robot.cables) + 1)
         self.error_format = Format(False, ERROR_BITS, domain.profile.pose.bits + 1)
         self.damping_format = Format(False, 1, domain.profile.damping.bits)
@@ -101,7 +104,9 @@ class EquilibriumGraph:
         m, own, robot = self.m, self.own, self.robot
         at = balance(m, robot, pose, densities, lengths, own.total, pulley_limits(robot))
         fraction = own.profile.pose.bits + 3
-        step = equilibrium_step(m, robot, pose, densities, at, damping, own.bounds, fraction)
+        step = equilibrium_step(
+            m, robot, pose, densities, at, damping, own.bounds, fraction, self.finer
+        )
         form = own.tension_format()
         tensions = [
             m.clamp(self._tension(p, x), 0.0, form.hi * form.quantum, "tension")

@@ -15,7 +15,7 @@ from hdl.shell import StreamKernel, StreamPorts
 from hdl.target import Target, target
 from hdl.verilog import verilog
 from solver_ref.fixed import Format
-from solver_ref.graph import Graph
+from solver_ref.graph import Graph, Parameter
 from solver_ref.iteration import Iteration, Ring
 from solver_ref.kernels import KERNELS, KernelKind
 from solver_ref.kernels.corrections import stretches
@@ -39,6 +39,7 @@ class Options:
     target: str = "xc7z020"
     profile: str = "fine"
     clock_mhz: float | None = None
+    runtime_geometry: bool = False
 
     def __post_init__(self) -> None:
         if self.kernel not in KERNELS:
@@ -59,6 +60,9 @@ class Design:
 
     def __init__(self, robot: Robot, options: Options) -> None:
         self.robot, self.options = robot, options
+        if options.runtime_geometry and robot.closure not in self.kind.loadable:
+            text = f"the geometry of {self.kind.name} with the closure {robot.closure} is built in"
+            raise ValueError(f"{text}: runtime_geometry must be False")
 
     @property
     def name(self) -> str:
@@ -75,7 +79,8 @@ class Design:
 
     @cached_property
     def domain(self) -> Domain:
-        return Domain.of(self.robot, self.options.profile)
+        loaded = self.options.runtime_geometry
+        return Domain.of(self.robot, self.options.profile, loaded=loaded)
 
     @property
     def kind(self) -> KernelKind:
@@ -131,6 +136,11 @@ class Design:
         if self.sequence is None:
             return self.schedule.plan
         return combined([entry.plan for entry in self.schedules.values()], self.options.ii)
+
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """The numbers that the hardware loads, in the order of their addresses."""
+        return self.sequence.parameters if self.sequence else self.graph.parameters
 
     @property
     def inputs(self) -> dict[str, Format]:
@@ -197,7 +207,10 @@ class Design:
     def canonical_options(self) -> dict[str, object]:
         """The options as they were resolved, with what the robot's file left to them."""
         own = {"elongation": self.robot.elongation} if stretches(self.robot) else {}
-        return dataclasses.asdict(self.options) | {
+        options = dataclasses.asdict(self.options)
+        if not self.options.runtime_geometry:  # the usual one
+            del options["runtime_geometry"]
+        return options | {
             "clock_mhz": self.clock_mhz,
             "accuracy": self.robot.accuracy.length,
             "closure": self.robot.closure,

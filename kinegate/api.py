@@ -28,6 +28,7 @@ from kinegate.hardware import simulation_of, synthesis_of
 from kinegate.progress import Report, silent
 from kinegate.solving import Solved, answered, check_columns, port_values, read_rows
 from sim.batch import ENGINES, run_batch
+from sim.geometry import geometry_words as words_of
 from sim.package import write_package
 from solver_ref.analysis import analyse
 from solver_ref.damping import POLICIES
@@ -35,7 +36,16 @@ from solver_ref.errors import InputError
 from solver_ref.kernels import KERNELS
 from solver_ref.robot_file import builtin_names, load
 
-__all__ = ["catalogue", "check", "generate", "load", "simulate", "solve", "synth"]
+__all__ = [
+    "catalogue",
+    "check",
+    "generate",
+    "geometry_words",
+    "load",
+    "simulate",
+    "solve",
+    "synth",
+]
 
 
 def catalogue() -> dict[str, Any]:
@@ -175,7 +185,34 @@ def generate(
     stem = design.name
     files = [f"{stem}.v", f"{stem}_tb.v", f"{stem}_in.hex", f"{stem}_expected.hex"]
     files += ["vectors.npz", "manifest.json", *manifest["software"]["files"]]
+    files += [manifest["geometry"]["file"]] if manifest["geometry"] else []
     return {"directory": str(directory), "files": files} | manifest
+
+
+def geometry_words(
+    made_for: Source, robot: Source, **options: Unpack[GenerationOptions]
+) -> list[int]:
+    """What to load into hardware with run-time geometry for a robot that was measured again.
+
+    `made_for`: the robot that the hardware was made for, with its options, or the directory that
+    `generate` wrote; `robot`: the same one with other anchors, attachments, pulley radii and
+    offsets. Returns the words by address, the last one their checksum. InputError where it differs
+    in anything else, or a number by more than its tolerance.
+
+    >>> from kinegate import geometry_words
+    >>> words = geometry_words("four-cable", "four-cable")
+    >>> [hex(word) for word in words[:3]]
+    ['0xfb000000', '0xfc000000', '0x6000000']
+    """
+    opened = open_design(made_for, {"runtime_geometry": True, **options})
+    name, other = open_robot(robot, {})
+    with refusing(opened.name):
+        _ = opened.design.parameters
+    try:
+        return words_of(opened.design, other)
+    except InputError as error:
+        told = {"wrong": error.wrong, "expected": error.expected, "got": error.got}
+        raise InputError(name, error.key, **told) from None
 
 
 def simulate(
@@ -191,7 +228,8 @@ def simulate(
     """Simulate a robot's Verilog, or that of a generated directory, against the bit-true model.
 
     Every bit of every output and every cycle is compared; `passed` says whether all agree. Default
-    1000 vectors, 50 in Amaranth's own slow simulator.
+    1000 vectors, 50 in Amaranth's own slow simulator. With run-time geometry another one than the
+    robot's own is loaded first, drawn by the seed.
 
     >>> from kinegate import simulate
     >>> simulate("hangprinter", ii=8, simulator="icarus")["mismatches"]  # doctest: +SKIP

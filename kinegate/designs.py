@@ -41,8 +41,9 @@ class GenerationOptions(TypedDict, total=False):
     cycles between two inputs (4; of `track`'s preparation 32); `target`: a chip (`xc7z020`);
     `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
     `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
-    `printed`; `preset`: a name of `kinegate.presets.PRESETS`, whose options stand behind those that
-    are given.
+    `printed`; `runtime_geometry`: whether anchors, attachments, pulley radii and offsets can be
+    loaded (no); `preset`: a name of `kinegate.presets.PRESETS`, whose options stand behind those
+    that are given.
     """
 
     kernel: str
@@ -53,6 +54,7 @@ class GenerationOptions(TypedDict, total=False):
     profile: str
     closure: str
     elongation: str
+    runtime_geometry: bool
     preset: str
 
 
@@ -142,8 +144,15 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         # The robot's own closure is a key of its file, another one an option.
         error = OptionError if "closure" in options else InputError
         raise error(name, "closure", wrong=wrong, expected=expected, got=robot.closure)
+    loaded = chosen.get("runtime_geometry", False)
+    if loaded and robot.closure not in kind.loadable:
+        wrong = f"is not made for {kind.name} with this closure yet"
+        expected = " or ".join(fitting(kind.loadable, robot)) or "another kernel"
+        raise OptionError(
+            name, "runtime-geometry", wrong=wrong, expected=expected, got=robot.closure
+        )
     fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile")}
-    return Design(robot, Options(**fields, clock_mhz=clock))
+    return Design(robot, Options(**fields, clock_mhz=clock, runtime_geometry=loaded))
 
 
 def fitting(closures: Iterable[str], robot: Robot) -> list[str]:
@@ -185,12 +194,13 @@ def _open_directory(directory: Path, options: GenerationOptions) -> Opened:
 
 def _check_same(name: str, options: GenerationOptions, design: Design) -> None:
     """A generated directory is what it is: an option may only repeat what it was made with."""
-    made = design.canonical_options
+    made = {"runtime_geometry": False} | design.canonical_options
     for key, value in options.items():
         own = made.get("clock_mhz" if key == "clock" else key)
         if value != own:
             wrong = "differs from what the directory was generated with"
-            raise OptionError(name, key, wrong=wrong, expected=shown(own), got=shown(value))
+            option = key.replace("_", "-")
+            raise OptionError(name, option, wrong=wrong, expected=shown(own), got=shown(value))
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from kinegate.progress import Report
 from sim.amaranth_bench import simulate_amaranth
 from sim.batch import build_directory
 from sim.bench import Simulation, cache_directory, simulate, spread
+from sim.geometry import tried_robot
 from sim.tools import SIMULATORS, available
 from sim.vectors import Vectors, golden_vectors
 
@@ -59,7 +60,7 @@ def simulation_of(
         report(2, 4, "Verilog" if simulator != AMARANTH else "hardware")
         _ = simulator == AMARANTH or opened.package or design.verilog
     report(3, 4, f"{count} golden vectors")
-    vectors = golden_vectors(design, count, seed)
+    vectors = golden_vectors(design, count, seed, robot=tried_robot(design, seed))
     report(4, 4, f"{count} vectors in {simulator}")
     if simulator == AMARANTH:
         seen = simulate_amaranth(design, vectors, directory=directory, waves=waves)

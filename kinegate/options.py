@@ -71,6 +71,12 @@ _GENERATION = (
         "--closure", metavar="C", help="What closes an under-determined robot [the robot's own]."
     ),
     click.option(
+        "--runtime-geometry",
+        is_flag=True,
+        default=None,
+        help="Anchors, attachments, pulley radii and offsets can be loaded.",
+    ),
+    click.option(
         "--elongation", metavar="LAW", help="By which cables stretch: integrated or printed."
     ),
 )

@@ -20,7 +20,7 @@ def largest_errors(design: Design, vectors: Vectors) -> dict[str, float]:
         return {}
     inputs = _decoded(design.inputs, vectors.inputs, rows)
     outputs = _decoded(design.outputs, vectors.outputs, rows)
-    return design.kind.errors(design.robot, inputs, outputs)
+    return design.kind.errors(vectors.robot, inputs, outputs)
 
 
 def _decoded(formats: dict[str, Format], codes: Codes, rows: np.ndarray) -> dict[str, np.ndarray]:

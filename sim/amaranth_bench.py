@@ -18,8 +18,10 @@ from hdl.testbench import BenchResult
 from sim.bench import Simulation, measured
 from sim.tools import WAVES
 from sim.vectors import Codes, Vectors
+from solver_ref.parameters import words
 
 DRAIN = 64  # cycles watched after the last output for one too many
+SUMMED = 34  # cycles for each loaded word until its checksum is there
 WATCHDOG = 100_000  # cycles without a transfer that are a failure
 
 
@@ -28,7 +30,8 @@ def simulate_amaranth(
 ) -> Simulation:
     """Back-to-back run of all vectors; `waves` leaves `waves.vcd` in `directory`."""
     component = design.component(behavioural=True)
-    bench = _Bench(component, vectors.inputs, vectors.outputs)
+    loaded = words(design.parameters, vectors.loaded) if vectors.loaded else []
+    bench = _Bench(component, vectors.inputs, vectors.outputs, loaded)
     simulator = Simulator(component)
     simulator.add_clock(1e-8)
     simulator.add_testbench(bench.run)
@@ -46,17 +49,20 @@ def simulate_amaranth(
 
 @dataclass
 class _Bench:
-    """Offers every input as early as it is taken, takes every output at once, compares."""
+    """Loads words of geometry, if there are any; then offers every input as early as it is taken,
+    takes every output at once, compares."""
 
     kernel: StreamPorts
     inputs: Codes
     outputs: Codes
+    loaded: list[int] = field(default_factory=list)
     accept: list[int] = field(default_factory=list)
     present: list[int] = field(default_factory=list)
     mismatches: int = 0
     timeout: bool = False
 
     async def run(self, ctx) -> None:
+        await self._load(ctx)
         count, cycle, quiet = len(next(iter(self.inputs.values()))), 0, 0
         ctx.set(self.kernel.o_ready, 1)
         while quiet <= (DRAIN if len(self.present) >= count else WATCHDOG):
@@ -65,6 +71,21 @@ class _Bench:
             await ctx.tick()
             cycle += 1
         self.timeout = len(self.present) < count
+
+    async def _load(self, ctx) -> None:
+        """The words by address; what the kernel then does not agree with is a mismatch."""
+        kernel = self.kernel
+        for address, word in enumerate(self.loaded):
+            ctx.set(kernel.geometry_valid, 1)
+            ctx.set(kernel.geometry_address, address)
+            ctx.set(kernel.geometry_data, word)
+            while not ctx.get(kernel.geometry_ready):
+                await ctx.tick()
+            await ctx.tick()
+        if self.loaded:
+            ctx.set(kernel.geometry_valid, 0)
+            await ctx.tick().repeat(SUMMED * len(self.loaded))
+            self.mismatches += not ctx.get(kernel.geometry_agrees)
 
     def _cycle(self, ctx, cycle: int, count: int) -> bool:
         """One clock cycle; says whether anything was transferred."""

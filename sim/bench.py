@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +13,22 @@ from pathlib import Path
 import numpy as np
 
 from hdl.design import Design
-from hdl.testbench import BenchResult, parse_result, read_hex, read_trace, write_hex
+from hdl.testbench import (
+    BenchResult,
+    parse_result,
+    read_hex,
+    read_trace,
+    write_hex,
+    write_words,
+)
 from hdl.toolrun import ToolError
 from sim.accuracy import largest_errors
 from sim.package import bench_text
 from sim.tools import WAVES, run_testbench
 from sim.vectors import Codes, Vectors
+from solver_ref.parameters import words
 
-OUT, TRACE = "out.hex", "trace.txt"
+OUT, TRACE, GEOMETRY = "out.hex", "trace.txt", "geometry.hex"
 
 
 def cache_directory() -> Path:
@@ -65,6 +73,7 @@ def simulate(
         directory=directory,
         waves=waves,
         options=options,
+        loaded=vectors.loaded,
     )
     return measured(design, vectors, result, accept, present, timed=not options)
 
@@ -117,16 +126,21 @@ def run_vectors(
     directory: Path,
     waves: bool = False,
     options: tuple[str, ...] = (),
+    loaded: Mapping[str, int] | None = None,
 ) -> tuple[BenchResult, Codes, np.ndarray, np.ndarray]:
     """Feed input codes; returns the bench's result, the output codes (none where a bit of them is
     unknown), accept and present cycles of what came out.
 
-    `directory` keeps the builds, and `waves.vcd` where asked for.
+    `directory` keeps the builds, and `waves.vcd` where asked for. A geometry whose codes are
+    `loaded` goes in first.
     """
     count = len(next(iter(inputs.values())))
     with _run_directory(directory) as run:
         bench, arguments = _bench_files(design, inputs, expected, run)
         arguments += [f"vectors={count}", *options]
+        if loaded:
+            write_words(run / GEOMETRY, words(design.parameters, loaded))
+            arguments.append(f"geometry={GEOMETRY}")
         printed = run_testbench(
             [verilog, bench], bench.stem, directory, simulator, arguments, waves=waves, run_dir=run
         )

@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from hdl.design import Design, Options
-from hdl.testbench import testbench, write_hex
+from hdl.testbench import testbench, write_hex, write_words
+from sim import geometry
 from sim.accuracy import largest_errors
 from sim.software import FOLDER, manifest_entry, software_of, write_software
 from sim.vectors import Vectors, golden_vectors
 from solver_ref.fixed import Format
+from solver_ref.parameters import words
 from solver_ref.robot import from_facts
 from solver_ref.status import Status
 
@@ -65,6 +67,8 @@ def write_files(design: Design, vectors: Vectors, directory: Path) -> None:
     arrays |= {f"out_{key}": codes for key, codes in vectors.outputs.items()}
     np.savez_compressed(directory / "vectors.npz", **arrays)
     write_software(software_of(design), directory / FOLDER)
+    if design.parameters:
+        write_words(directory / f"{name}_geometry.hex", words(design.parameters))
 
 
 def bench_text(design: Design, count: int) -> str:
@@ -74,6 +78,7 @@ def bench_text(design: Design, count: int) -> str:
         outputs=design.outputs,
         tag_width=design.TAG_WIDTH,
         vectors=count,
+        geometry_words=len(design.parameters) + 1 if design.parameters else 0,
     )
 
 
@@ -107,6 +112,7 @@ def make_manifest(design: Design, vectors: Vectors, seed: int) -> dict[str, obje
         "multipliers": {"dsp": plan.dsp, "lut": plan.lut_multipliers, "dsp_busy": plan.dsp_busy},
         "vectors": {"count": len(vectors), "seed": seed, "file": "vectors.npz"},
         "software": manifest_entry(software_of(design)),
+        "geometry": geometry.manifest_entry(design),
         "digest": robot.digest,
         "options": design.canonical_options,
     }
@@ -130,7 +136,9 @@ def read_package(directory: Path) -> Package:
     manifest = json.loads((directory / MANIFEST).read_text())
     robot = from_facts(manifest["robot"]["facts"])
     chosen = {key: manifest["options"][key] for key in ("kernel", "ii", "target", "profile")}
-    options = Options(**chosen, clock_mhz=manifest["options"]["clock_mhz"])
+    loaded = manifest["options"].get("runtime_geometry", False)
+    clock = manifest["options"]["clock_mhz"]
+    options = Options(**chosen, clock_mhz=clock, runtime_geometry=loaded)
     if robot.digest != manifest["digest"]:
         raise ValueError("the robot in the manifest does not have the digest that it names")
     return Package(directory, Design(robot, options))

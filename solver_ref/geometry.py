@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from solver_ref.errors import InputError, shown
 from solver_ref.graph import Parameter
 from solver_ref.parts import Cable
 from solver_ref.robot import Robot
@@ -35,6 +36,8 @@ BUILT_IN = ("kind", "motion", "gravity", "platform", "sensors", "workspace")
 
 OVERSHOOT = 1.6
 """How far beyond their limits samples are drawn before they are brought back to them."""
+INSIDE = 0.999
+"""The share of a tolerance in which a robot is drawn, so that every code is one that is taken."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +107,19 @@ def spread_cables(robot: Robot, count: int, seed: int) -> tuple[Cable, ...]:
     """The cables of many robots at once: each number an array (count,) within its tolerance, of
     which a good part lies at its ends."""
     rng = np.random.default_rng(seed)
+    return cables_with(robot, lambda n: n.of(robot) + n.tolerance * _shares(rng, count))
 
-    def spread(number: Number) -> np.ndarray:
-        share = np.clip(OVERSHOOT * rng.uniform(-1, 1, count), -1, 1)
-        return number.of(robot) + number.tolerance * share
 
-    return cables_with(robot, spread)
+def drawn(robot: Robot, rng: np.random.Generator) -> Recalibrated:
+    """The robot as if it had been measured again, each number somewhere within its tolerance."""
+    cables = cables_with(
+        robot, lambda n: float(n.of(robot) + INSIDE * n.tolerance * _shares(rng, None))
+    )
+    return recalibrated(robot, cables)
+
+
+def _shares(rng: np.random.Generator, count: int | None) -> np.ndarray:
+    return np.clip(OVERSHOOT * rng.uniform(-1, 1, count), -1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +149,7 @@ def loaded_codes(
 ) -> dict[str, int]:
     """The code of each parameter for a robot that was measured again.
 
-    ValueError, in a full sentence, where the robot differs in what is built in, or a number by more
+    InputError names what is built in where the robot differs in it, or a number that is further off
     than its tolerance.
     """
     _check_built_in(made_for, robot)
@@ -148,32 +158,34 @@ def loaded_codes(
         if number.name not in parameters:
             continue
         parameter, value = parameters[number.name], number.of(robot)
-        code = round(math.ldexp(value, parameter.format.fraction))
+        fraction = parameter.format.fraction
+        code = round(math.ldexp(value, fraction))
         if not parameter.lo <= code <= parameter.hi:
-            low, high = (
-                math.ldexp(end, -parameter.format.fraction) for end in (parameter.lo, parameter.hi)
-            )
-            raise ValueError(
-                f"{number.name} must lie between {low:.6g} and {high:.6g} m, within the tolerance "
-                f"that the hardware was made for, not at {value:.6g} m"
+            low, high = (math.ldexp(end, -fraction) for end in (parameter.lo, parameter.hi))
+            raise InputError(
+                robot.name,
+                number.name,
+                wrong="is out of the tolerance that the hardware was made for",
+                expected=f"{low:.6g} to {high:.6g} m",
+                got=f"{value:.6g} m",
             )
         codes[number.name] = code
     return codes
 
 
 def _check_built_in(made_for: Robot, robot: Robot) -> None:
-    for name in BUILT_IN:
-        own, other = getattr(made_for, name), getattr(robot, name)
+    def check(key: str, own: object, other: object) -> None:
         if own != other:
-            raise ValueError(f"{name} is built into the hardware as {own}, and cannot be {other}")
-    if len(robot.cables) != len(made_for.cables):
-        raise ValueError(f"the hardware has {len(made_for.cables)} cables, not {len(robot.cables)}")
+            wrong = "is built into the hardware"
+            raise InputError(robot.name, key, wrong=wrong, expected=shown(own), got=shown(other))
+
+    for name in BUILT_IN:
+        check(name, getattr(made_for, name), getattr(robot, name))
+    check("cables", len(made_for.cables), len(robot.cables))
+    for place, (own, other) in enumerate(zip(made_for.cables, robot.cables, strict=True), 1):
+        check(f"cable {place} pulley", bool(own.pulley), bool(other.pulley))
     same = {number: number.of(made_for) for number in numbers(made_for)}
-    if [c.pulley is None for c in robot.cables] != [c.pulley is None for c in made_for.cables]:
-        raise ValueError("which cables have pulleys is built into the hardware")
-    for place, (own, other) in enumerate(
-        zip(made_for.cables, cables_with(robot, same.__getitem__), strict=True), 1
-    ):
+    others = cables_with(robot, same.__getitem__)
+    for place, (own, other) in enumerate(zip(made_for.cables, others, strict=True), 1):
         for name in own.__dataclass_fields__:
-            if getattr(own, name) != getattr(other, name):
-                raise ValueError(f"{name} of cable {place} is built into the hardware otherwise")
+            check(f"cable {place} {name}", getattr(own, name), getattr(other, name))

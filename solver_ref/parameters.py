@@ -64,7 +64,7 @@ def words(
     """
     loaded = []
     for parameter in parameters.values():
-        if parameter.lo < -(1 << (WORD_BITS - 1)) or parameter.hi >> (WORD_BITS - 1):
+        if parameter.lo < -(1 << (WORD_BITS - 1)) or parameter.hi >= 1 << (WORD_BITS - 1):
             raise ValueError(f"{parameter} does not fit a word of {WORD_BITS} bits")
         (code,) = parameter_codes(parameter, codes or {}).tolist()
         loaded.append(code & ((1 << WORD_BITS) - 1))

@@ -78,6 +78,16 @@ def test_one_that_cannot_be_is_refused(fields):
         g.Parameter("p", Format(True, 8, 0), *fields)
 
 
+def test_first_and_last_codes_of_a_word_fit_it():
+    top = (1 << 31) - 1
+    low = g.Parameter("low", Format(True, 40, 0), -top - 1, -top, -top)
+    high = g.Parameter("high", Format(True, 40, 0), top - 1, top, top)
+    assert words({"low": low, "high": high})[:2] == [0x80000001, 0x7FFFFFFF]
+    for wrong in ({"lo": -top - 2}, {"hi": top + 1}):
+        with pytest.raises(ValueError, match="does not fit a word of 32 bits"):
+            words({"w": dataclasses.replace(low, **{"hi": 0, "initial": 0, **wrong})})
+
+
 def test_words_are_codes_in_order_and_their_checksum():
     other = g.Parameter("q", Format(False, 9, 0), 0, 500, 400)
     loaded = words({"p": P, "q": other}, {"p": -2})

@@ -21,6 +21,7 @@ class ByClosure(KernelKind):
         first = parts[0]
         self.parts, self.name, self.what = parts, first.name, first.what
         self.closures = tuple(closure for part in parts for closure in part.closures)
+        self.loadable = tuple(closure for part in parts for closure in part.loadable)
         self.refusals, self.usual_ii = first.refusals, first.usual_ii
         self.damped, self.wild = first.damped, first.wild
 

@@ -2,6 +2,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,8 @@ def test_an_interrupt_ends_the_tool_and_its_children(tmp_path, number, status):
         env={"PYTHONPATH": str(Path(__file__).parents[1]), "PATH": "/usr/bin:/bin"},
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that runs the tests in its background has them ignore the interrupt.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     child = tmp_path / "child"
     deadline = time.monotonic() + 20

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver_ref import domain
-from solver_ref.arithmetic import FloatArithmetic
-from solver_ref.attitude import attitude_axes, attitude_rows
+from solver_ref.attitude import attitude_axes
 from solver_ref.damping import POLICIES, Damping
-from solver_ref.elimination import gauss_jordan
-from solver_ref.kinematics import cable_lengths, scaling, squared_system
+from solver_ref.kinematics import cable_lengths, scaling
+from solver_ref.measured_system import Measured, damped_step, system_of
 from solver_ref.robot import Robot
 from solver_ref.status import Status
 
@@ -25,8 +24,6 @@ PIVOT_BOUND = 2.0**-16
 # Steps of a cold start with the attitude held. Without them many solves of four lengths end with
 # the platform tilted out of its workspace; more than two cost a step each and gain nothing.
 LEVEL_STEPS = 2
-
-FLOAT = FloatArithmetic()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,30 +55,6 @@ class Solution:
     status: np.ndarray
 
 
-@dataclass(frozen=True)
-class _System:
-    """Residuals and rows of one estimate; `solved` is what the step brings to zero: f, or with
-    `least` (least squares) f/L and the residuals of the attitude."""
-
-    solved: np.ndarray
-    rows: np.ndarray
-    residual: np.ndarray
-    least: bool
-
-    @property
-    def cost(self) -> np.ndarray:
-        return ((self.solved if self.least else self.residual) ** 2).sum(axis=-1)
-
-    def take(self, rows: np.ndarray) -> "_System":
-        """The rows at these places (indices or a mask)."""
-        return _System(self.solved[rows], self.rows[rows], self.residual[rows], self.least)
-
-    def put(self, rows: np.ndarray, other: "_System") -> None:
-        """Replace the rows at these places, in place."""
-        self.solved[rows], self.rows[rows] = other.solved, other.rows
-        self.residual[rows] = other.residual
-
-
 def lm_step(
     robot: Robot,
     poses: np.ndarray,
@@ -101,8 +74,8 @@ def lm_step(
     attitude : measured angles, shape (N, axes), rad, see `solver_ref.attitude`; None: lengths alone
     hold_attitude : leave the rotation as it is and move the position alone
     """
-    system = _system(robot, poses, _Measured(lengths, attitude), hold_attitude)
-    delta, pivot = _delta(system, damping)
+    system = system_of(robot, poses, Measured(lengths, attitude), hold_attitude)
+    delta, pivot = damped_step(system, damping)
     return Step(
         poses=_moved(robot, poses, delta),
         delta=_padded(robot, delta),
@@ -139,9 +112,10 @@ def lm_solve(
     """
     rule = POLICIES[policy] if isinstance(policy, str) else policy
     lengths = np.atleast_2d(np.asarray(lengths, float))
+    attitude = None if attitude is None else np.atleast_2d(np.asarray(attitude, float))
     starts = np.broadcast_to(np.asarray(starts, float), (len(lengths), len(robot.free)))
     tolerance = robot.accuracy.length / 2 if tolerance is None else tolerance
-    search = _Search(robot, starts, _Measured(lengths, attitude), rule, tolerance, hold_attitude)
+    search = _Search(robot, starts, Measured(lengths, attitude), rule, tolerance, hold_attitude)
     for _ in range(limit):
         if not search.advance():
             break
@@ -190,18 +164,6 @@ def cold_starts(robot: Robot, count: int, attitude: np.ndarray | None = None) ->
     return starts
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """Lengths (N, cables), m, and perhaps angles (N, axes), rad."""
-
-    lengths: np.ndarray
-    attitude: np.ndarray | None = None
-
-    def take(self, rows: np.ndarray) -> "_Measured":
-        attitude = None if self.attitude is None else self.attitude[rows]
-        return _Measured(self.lengths[rows], attitude)
-
-
 class _Search:
     """The working memory of a solve: one row per pose, those that have converged left alone."""
 
@@ -209,7 +171,7 @@ class _Search:
         self,
         robot: Robot,
         starts: np.ndarray,
-        measured: _Measured,
+        measured: Measured,
         rule: Damping,
         tolerance: float,
         hold_attitude: bool,
@@ -217,7 +179,7 @@ class _Search:
         self.robot, self.measured, self.rule = robot, measured, rule
         self.tolerance, self.hold_attitude = tolerance, hold_attitude
         self.poses, self.best = starts.copy(), starts.copy()
-        self.system = _system(robot, starts, measured, hold_attitude)
+        self.system = system_of(robot, starts, measured, hold_attitude)
         self.best_cost = self.system.cost
         self.damping = np.full(len(starts), float(rule.initial))
         self.iterations = np.zeros(len(starts), int)
@@ -236,9 +198,9 @@ class _Search:
         here = self.system.take(live)
         # An undamped step at a singular pose is infinite: a failure, not a reason to stop.
         with np.errstate(over="ignore", invalid="ignore"):
-            delta, _ = _delta(here, self.damping[live])
+            delta, _ = damped_step(here, self.damping[live])
             trial = _moved(self.robot, self.poses[live], delta)
-            there = _system(self.robot, trial, self.measured.take(live), self.hold_attitude)
+            there = system_of(self.robot, trial, self.measured.take(live), self.hold_attitude)
             cost = there.cost
         better = cost <= here.cost
         # A step within the tolerance is the last one and part of the answer, rounding or not.
@@ -261,11 +223,11 @@ class _Search:
         poses = np.where(self.converged[:, None], self.poses, self.best)
         lengths, attitude = self.measured.lengths, self.measured.attitude
         residual = worst = np.abs(cable_lengths(self.robot, poses) - lengths).max(axis=-1)
-        system = _system(self.robot, poses, self.measured, False)
+        system = system_of(self.robot, poses, self.measured, False)
         if attitude is not None:
             turned = np.abs(system.solved[:, lengths.shape[-1] :]).max(axis=-1)
             worst = np.maximum(residual, turned)
-        pivot = _delta(system, 0.0)[1]
+        pivot = damped_step(system, 0.0)[1]
         faults = {
             Status.ITERATION_LIMIT: ~self.converged,
             Status.OUT_OF_RANGE: ~domain.inside(self.robot, poses),
@@ -287,40 +249,6 @@ class _Search:
             residual=residual,
             status=sum(np.where(where, int(bit), 0) for bit, where in bits.items()),
         )
-
-
-def _system(robot: Robot, poses: np.ndarray, measured: _Measured, held: bool) -> _System:
-    lengths, attitude = measured.lengths, measured.attitude
-    f, rows = squared_system(robot, poses, lengths)
-    if held:
-        rows = rows[..., : robot.translations]
-    residual = f / lengths
-    if attitude is None and rows.shape[-2] <= rows.shape[-1]:
-        return _System(f, rows, residual, False)
-    # Least squares, no longer zeros: what counts is the true length, not its square.
-    solved, rows = residual, rows / lengths[..., None]
-    if attitude is not None and not held:
-        turned, turns = attitude_rows(FLOAT, robot, list(poses.T), list(np.transpose(attitude)))
-        solved = np.concatenate([solved, np.stack(turned, axis=-1)], axis=-1)
-        spread = np.broadcast_to(np.array(turns, float), (len(poses), len(turns), rows.shape[-1]))
-        rows = np.concatenate([rows, spread], axis=-2)
-    return _System(solved, rows, residual, True)
-
-
-def _delta(system: _System, damping: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The damped step in scaled coordinates and the smallest pivot over the mean diagonal."""
-    rows, target = system.rows, -system.solved[..., None]
-    transposed = np.swapaxes(rows, -1, -2)
-    wide = rows.shape[-2] <= rows.shape[-1]
-    matrix = rows @ transposed if wide else transposed @ rows
-    right = target if wide else transposed @ target
-    mean = np.trace(matrix, axis1=-2, axis2=-1) / matrix.shape[-1]
-    damped = matrix + (damping * mean)[..., None, None] * np.eye(matrix.shape[-1])
-    x, pivot = gauss_jordan(damped, right[..., 0])
-    if wide:
-        with np.errstate(invalid="ignore", over="ignore"):
-            x = (transposed @ x[..., None])[..., 0]
-    return x, pivot / mean
 
 
 def _padded(robot: Robot, delta: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from solver_ref.attitude import attitude_axes, least_squares
 from solver_ref.damping import POLICIES
 from solver_ref.kernels.domain import Domain, Kernel
-from solver_ref.kernels.forward_pass import ITERATION_LIMIT, ForwardPass, Policy
+from solver_ref.kernels.forward_pass import ForwardPass, Policy
 from solver_ref.kernels.kind import (
     Choices,
     ColumnNames,
@@ -31,6 +31,7 @@ from solver_ref.kernels.step import (
     solve_columns,
     solve_values,
 )
+from solver_ref.kernels.stopping import ITERATION_LIMIT
 from solver_ref.kinematics import cable_lengths
 from solver_ref.levenberg_marquardt import Solution, cold_starts, lm_solve, solve_cold
 from solver_ref.robot import Robot

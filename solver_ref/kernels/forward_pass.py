@@ -25,7 +25,6 @@ from solver_ref.kernels.ports import (
     updated_pose,
 )
 from solver_ref.kernels.stopping import (
-    ITERATION_LIMIT,
     LEVEL_DAMPING,
     LEVEL_LIMIT,
     SETTLED_DAMPING,
@@ -34,8 +33,6 @@ from solver_ref.kernels.stopping import (
 )
 from solver_ref.status import Status
 from solver_ref.step import Step, evaluate, solve_step
-
-__all__ = ["ITERATION_LIMIT", "ForwardPass", "Policy", "Tolerances"]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from functools import singledispatch
 from solver_ref import graph as g
 from solver_ref.fixed import Range
 from solver_ref.interpreter import ContractViolation
+from solver_ref.templates import Templates, filled
 
 Row = dict[str, int]
 
@@ -49,90 +50,45 @@ def _declares(node: g.Node) -> bool:
     return isinstance(node, g.ShiftLeft)
 
 
+_TEMPLATES: Templates = {
+    g.Input: "inputs[{name!r}]",
+    g.Parameter: "inputs.get({name!r}, {initial})",
+    g.Constant: "{code}",
+    g.Add: "{a} + {b}",
+    g.Subtract: "{a} - {b}",
+    g.Multiply: "{a} * {b}",
+    g.Negate: "-{a}",
+    g.Absolute: "abs({a})",
+    g.Maximum: "max({a}, {b})",
+    g.Minimum: "min({a}, {b})",
+    g.Less: "int({a} < {b})",
+    g.And: "{a} & {b}",
+    g.Or: "{a} | {b}",
+    g.Not: "1 - {a}",
+    g.Scale: "{a}",
+    g.Difference: "min(max({a} - {b}, {lo}), {hi})",
+    g.Outside: "int(not {lo} <= {a} <= {hi})",
+    g.Select: "{a} if {condition} else {b}",
+    g.LeadingZeros: "{width} - {a}.bit_length()",
+    g.ShiftLeft: "{a} << {b}",
+    g.ShiftRight: "{a} >> {b}",
+    g.Join: "({high} << {bits}) + {low}",
+}
+
+
 @singledispatch
 def _text(node: g.Node, position: int, spans: list[Range], *names: str) -> str:
-    raise TypeError(f"no rule for {type(node).__name__}")
+    """The value of the node at `position`, from the ranges and the names of its operands."""
+    return filled(_TEMPLATES, node, names)
 
 
-@_text.register
-def _(node: g.Input, position, spans):
-    return f"inputs[{node.name!r}]"
-
-
-@_text.register
-def _(node: g.Parameter, position, spans):
-    return f"inputs.get({node.name!r}, {node.initial})"
-
-
-@_text.register
-def _(node: g.Constant, position, spans):
-    return str(node.code)
-
-
-def _aligned(spans: list[Range], a: str, b: str) -> tuple[str, str]:
-    fraction = max(spans[0].fraction, spans[1].fraction)
-    first, second = (fraction - span.fraction for span in spans)
-    return (f"({a} << {first})" if first else a), (f"({b} << {second})" if second else b)
-
-
-@_text.register
-def _(node: g.Add, position, spans, a, b):
-    return " + ".join(_aligned(spans, a, b))
-
-
-@_text.register
-def _(node: g.Subtract, position, spans, a, b):
-    return " - ".join(_aligned(spans, a, b))
-
-
-@_text.register
-def _(node: g.Multiply, position, spans, a, b):
-    return f"{a} * {b}"
-
-
-@_text.register
-def _(node: g.Negate, position, spans, a):
-    return f"-{a}"
-
-
-@_text.register
-def _(node: g.Absolute, position, spans, a):
-    return f"abs({a})"
-
-
-@_text.register
-def _(node: g.Maximum, position, spans, a, b):
-    return f"max({a}, {b})"
-
-
-@_text.register
-def _(node: g.Minimum, position, spans, a, b):
-    return f"min({a}, {b})"
-
-
-@_text.register
-def _(node: g.Less, position, spans, a, b):
-    return f"int({a} < {b})"
-
-
-@_text.register
-def _(node: g.And, position, spans, a, b):
-    return f"{a} & {b}"
-
-
-@_text.register
-def _(node: g.Or, position, spans, a, b):
-    return f"{a} | {b}"
-
-
-@_text.register
-def _(node: g.Not, position, spans, a):
-    return f"1 - {a}"
-
-
-@_text.register
-def _(node: g.Scale, position, spans, a):
-    return a
+@_text.register(g.Add)
+@_text.register(g.Subtract)
+def _(node: g.Binary, position, spans, *names):
+    fraction = max(span.fraction for span in spans)
+    lefts = [fraction - span.fraction for span in spans]
+    aligned = [f"({v} << {n})" if n else v for v, n in zip(names, lefts, strict=True)]
+    return filled(_TEMPLATES, node, aligned)
 
 
 @_text.register
@@ -149,40 +105,5 @@ def _(node: g.Narrow, position, spans, a):
 
 
 @_text.register
-def _(node: g.Difference, position, spans, a, b):
-    return f"min(max({a} - {b}, {node.lo}), {node.hi})"
-
-
-@_text.register
-def _(node: g.Outside, position, spans, a):
-    return f"int(not {node.lo} <= {a} <= {node.hi})"
-
-
-@_text.register
-def _(node: g.Select, position, spans, condition, a, b):
-    return f"{a} if {condition} else {b}"
-
-
-@_text.register
-def _(node: g.LeadingZeros, position, spans, a):
-    return f"{node.width} - {a}.bit_length()"
-
-
-@_text.register
-def _(node: g.ShiftLeft, position, spans, a, b):
-    return f"{a} << {b}"
-
-
-@_text.register
-def _(node: g.ShiftRight, position, spans, a, b):
-    return f"{a} >> {b}"
-
-
-@_text.register
 def _(node: g.Table, position, spans, a):
     return f"table{position}[{a}]"
-
-
-@_text.register
-def _(node: g.Join, position, spans, high, low):
-    return f"({high} << {node.bits}) + {low}"

@@ -11,6 +11,7 @@ from functools import singledispatch
 
 from solver_ref import graph as g
 from solver_ref.fixed import Range
+from solver_ref.templates import Templates, filled
 
 _WHOLE = (g.Narrow, g.LeadingZeros, g.Less, g.Outside, g.And, g.Or, g.Not)
 """What is whole whatever its operands are."""
@@ -48,70 +49,29 @@ def real(code: int, fraction: int) -> str:
     return f"({code / 2**fraction!r})" if fraction >= 0 else f"({float(code << -fraction)!r})"
 
 
+_TEMPLATES: Templates = {
+    g.Add: "{a} + {b}",
+    g.Subtract: "{a} - {b}",
+    g.Join: "{high} + {low}",
+    g.Multiply: "{a} * {b}",
+    g.Negate: "-{a}",
+    g.Absolute: "{a} < 0 ? -{a} : {a}",
+    g.Maximum: "{a} < {b} ? {b} : {a}",
+    g.Minimum: "{b} < {a} ? {b} : {a}",
+    g.Less: "{a} < {b}",
+    g.And: "{a} * {b}",
+    g.Or: "{a} < {b} ? {b} : {a}",
+    g.Not: "1 - {a}",
+    g.Select: "{condition} != 0 ? {a} : {b}",
+    g.ShiftLeft: "{a} * kg_power({b})",
+    g.ShiftRight: "{a} / kg_power({b})",
+}
+
+
 @singledispatch
 def expression(node: g.Node, span: Range, whole: bool, spans: list[Range], *operands: str) -> str:
     """The text of a node, from its range, whether it serves as an integer, and its operands."""
-    raise TypeError(f"no rule in double for {type(node).__name__}")
-
-
-@expression.register
-def _(node: g.Add, span, whole, spans, a, b):
-    return f"{a} + {b}"
-
-
-@expression.register(g.Join)
-def _(node, span, whole, spans, a, b):
-    return f"{a} + {b}"
-
-
-@expression.register
-def _(node: g.Subtract, span, whole, spans, a, b):
-    return f"{a} - {b}"
-
-
-@expression.register
-def _(node: g.Multiply, span, whole, spans, a, b):
-    return f"{a} * {b}"
-
-
-@expression.register
-def _(node: g.Negate, span, whole, spans, a):
-    return f"-{a}"
-
-
-@expression.register
-def _(node: g.Absolute, span, whole, spans, a):
-    return f"{a} < 0 ? -{a} : {a}"
-
-
-@expression.register
-def _(node: g.Maximum, span, whole, spans, a, b):
-    return f"{a} < {b} ? {b} : {a}"
-
-
-@expression.register
-def _(node: g.Minimum, span, whole, spans, a, b):
-    return f"{b} < {a} ? {b} : {a}"
-
-
-@expression.register
-def _(node: g.Less, span, whole, spans, a, b):
-    return f"{a} < {b}"
-
-
-@expression.register
-def _(node: g.And, span, whole, spans, a, b):
-    return f"{a} * {b}"
-
-
-@expression.register
-def _(node: g.Or, span, whole, spans, a, b):
-    return f"{a} < {b} ? {b} : {a}"
-
-
-@expression.register
-def _(node: g.Not, span, whole, spans, a):
-    return f"1 - {a}"
+    return filled(_TEMPLATES, node, operands)
 
 
 @expression.register
@@ -157,21 +117,6 @@ def _(node: g.Outside, span, whole, spans, a):
 
 
 @expression.register
-def _(node: g.Select, span, whole, spans, condition, a, b):
-    return f"{condition} != 0 ? {a} : {b}"
-
-
-@expression.register
 def _(node: g.LeadingZeros, span, whole, spans, a):
     code = f"kg_whole({a} * {real(1, -spans[0].fraction)}, 0, INT64_MAX)"
     return f"{node.width} - kg_length((uint64_t){code})"
-
-
-@expression.register
-def _(node: g.ShiftLeft, span, whole, spans, a, b):
-    return f"{a} * kg_power({b})"
-
-
-@expression.register
-def _(node: g.ShiftRight, span, whole, spans, a, b):
-    return f"{a} / kg_power({b})"

@@ -14,6 +14,7 @@ from solver_ref import graph as g
 from solver_ref.fixed import Range
 from solver_ref.ranges import rounded
 from solver_ref.software.words import INT32, Word, smallest_word, word_of
+from solver_ref.templates import Templates, filled
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,12 @@ def _bare(text: str) -> str:
     return text
 
 
+_FLAGS: Templates = {g.And: "({a} & {b})", g.Or: "({a} | {b})", g.Not: "(1 - {a})"}
+
+
 @singledispatch
 def _expression(node: g.Node, span: Range, tables: Tables, *operands: Operand) -> Result:
-    raise TypeError(f"no C rule for {type(node).__name__}")
+    return Result(filled(_FLAGS, node, [x.text for x in operands]), INT32)
 
 
 def _aligned(span: Range, *operands: Operand) -> tuple[Word, list[str]]:
@@ -162,21 +166,6 @@ def _(node: g.Minimum, span: Range, tables: Tables, a: Operand, b: Operand) -> R
 def _(node: g.Less, span: Range, tables: Tables, a: Operand, b: Operand) -> Result:
     word, texts = _common(a, b)
     return Result(word.less(*texts), INT32)
-
-
-@_expression.register
-def _(node: g.And, span: Range, tables: Tables, a: Operand, b: Operand) -> Result:
-    return Result(f"({a.text} & {b.text})", INT32)
-
-
-@_expression.register
-def _(node: g.Or, span: Range, tables: Tables, a: Operand, b: Operand) -> Result:
-    return Result(f"({a.text} | {b.text})", INT32)
-
-
-@_expression.register
-def _(node: g.Not, span: Range, tables: Tables, a: Operand) -> Result:
-    return Result(f"(1 - {a.text})", INT32)
 
 
 @_expression.register

@@ -12,6 +12,7 @@ from functools import singledispatch
 from solver_ref import graph as g
 from solver_ref.fixed import Range
 from solver_ref.ranges import rounded
+from solver_ref.templates import Templates, filled
 
 MOST = (1 << 63) - 1
 SCRATCH = "kg_rest"
@@ -31,24 +32,40 @@ def fit(*codes: int) -> None:
         raise ValueError(f"LINT has 64 bits, and this needs {most.bit_length() + 1}")
 
 
-@singledispatch
-def statements(
-    node: g.Node, name: str, span: Range, spans: list[Range], *operands: str
-) -> list[str]:
-    """The statements that set the variable `name`, whose range is `span`."""
-    raise TypeError(f"no rule in Structured Text for {type(node).__name__}")
-
-
-def _set(name: str, text: str) -> list[str]:
-    return [f"{name} := {text};"]
-
-
 def _choice(condition: str, yes: str, no: str) -> str:
     return f"SEL({condition}, {no}, {yes})"
 
 
 def _flag(condition: str) -> str:
     return _choice(condition, lint(1), lint(0))
+
+
+_TEMPLATES: Templates = {
+    g.Add: "{a} + {b}",
+    g.Subtract: "{a} - {b}",
+    g.Multiply: "{a} * {b}",
+    g.Negate: "-{a}",
+    g.Absolute: "ABS({a})",
+    g.Maximum: "MAX({a}, {b})",
+    g.Minimum: "MIN({a}, {b})",
+    g.Less: _flag("{a} < {b}"),
+    g.And: "MIN({a}, {b})",
+    g.Or: "MAX({a}, {b})",
+    g.Not: "LINT#1 - {a}",
+    g.Select: _choice("{condition} <> LINT#0", "{a}", "{b}"),
+}
+
+
+@singledispatch
+def statements(
+    node: g.Node, name: str, span: Range, spans: list[Range], *operands: str
+) -> list[str]:
+    """The statements that set the variable `name`, whose range is `span`."""
+    return _set(name, filled(_TEMPLATES, node, operands))
+
+
+def _set(name: str, text: str) -> list[str]:
+    return [f"{name} := {text};"]
 
 
 def _left(text: str, span: Range, bits: int) -> str:
@@ -77,61 +94,12 @@ def _floor(text: str, span: Range, bits: int) -> str:
     return f"{quotient} - {lint(lift >> bits)}" if lift else quotient
 
 
-@statements.register
-def _(node: g.Add, name, span, spans, a, b):
-    a, b = (_left(x, s, span.fraction - s.fraction) for x, s in zip((a, b), spans, strict=True))
-    return _set(name, f"{a} + {b}")
-
-
-@statements.register
-def _(node: g.Subtract, name, span, spans, a, b):
-    a, b = (_left(x, s, span.fraction - s.fraction) for x, s in zip((a, b), spans, strict=True))
-    return _set(name, f"{a} - {b}")
-
-
-@statements.register
-def _(node: g.Multiply, name, span, spans, a, b):
-    return _set(name, f"{a} * {b}")
-
-
-@statements.register
-def _(node: g.Negate, name, span, spans, a):
-    return _set(name, f"-{a}")
-
-
-@statements.register
-def _(node: g.Absolute, name, span, spans, a):
-    return _set(name, f"ABS({a})")
-
-
-@statements.register
-def _(node: g.Maximum, name, span, spans, a, b):
-    return _set(name, f"MAX({a}, {b})")
-
-
-@statements.register
-def _(node: g.Minimum, name, span, spans, a, b):
-    return _set(name, f"MIN({a}, {b})")
-
-
-@statements.register
-def _(node: g.Less, name, span, spans, a, b):
-    return _set(name, _flag(f"{a} < {b}"))
-
-
-@statements.register
-def _(node: g.And, name, span, spans, a, b):
-    return _set(name, f"MIN({a}, {b})")
-
-
-@statements.register
-def _(node: g.Or, name, span, spans, a, b):
-    return _set(name, f"MAX({a}, {b})")
-
-
-@statements.register
-def _(node: g.Not, name, span, spans, a):
-    return _set(name, f"{lint(1)} - {a}")
+@statements.register(g.Add)
+@statements.register(g.Subtract)
+def _(node: g.Binary, name, span, spans, *operands):
+    lefts = [span.fraction - s.fraction for s in spans]
+    aligned = [_left(*each) for each in zip(operands, spans, lefts, strict=True)]
+    return _set(name, filled(_TEMPLATES, node, aligned))
 
 
 @statements.register
@@ -176,11 +144,6 @@ def _(node: g.Outside, name, span, spans, a):
     terms = [f"{a} < {lint(node.lo)}"] if spans[0].lo < node.lo else []
     terms += [f"{a} > {lint(node.hi)}"] if spans[0].hi > node.hi else []
     return _set(name, _flag(" OR ".join(f"({x})" for x in terms) if terms[1:] else terms[0]))
-
-
-@statements.register
-def _(node: g.Select, name, span, spans, condition, a, b):
-    return _set(name, _choice(f"{condition} <> {lint(0)}", a, b))
 
 
 @statements.register

@@ -104,6 +104,13 @@ def leaving_points(robot: Robot, poses: np.ndarray) -> np.ndarray:
     return _array(points, np.shape(poses)[:-1])
 
 
+def attachment_points(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """Where the attachments are: (..., cables, 3), m, base frame."""
+    frames = pose_matrix(robot, poses)
+    levers = robot.attachments @ np.swapaxes(frames[..., :3, :3], -1, -2)
+    return levers + frames[..., None, :3, 3]
+
+
 def jacobian(robot: Robot, poses: np.ndarray) -> np.ndarray:
     """The geometric Jacobian: rows [u, r x u], L_dot = J (v, omega), shape (..., cables, free).
 

@@ -48,8 +48,6 @@ MOTIONS: dict[str, Motion] = {
     "point": Motion(coordinates=("x", "y", "z"), free=(0, 1, 2)),
 }
 
-KINDS: tuple[str, ...] = ("cable",)
-
 # How the coordinates are determined. `lengths`: by the lengths alone (a determined robot).
 # The others name what closes an under-determined robot: a measured attitude, the balance of
 # forces, or nothing but the smallest step from the start.
@@ -74,6 +72,18 @@ class Platform:
     mass: float | None = None
     com: Vector = (0.0, 0.0, 0.0)
     inertia: Matrix | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint:
+    """A measured joint that has limits: a length or an angle, by its name in CSV files and ports.
+
+    `unit`: `m` or `rad`; `limits`: the least and largest value.
+    """
+
+    name: str
+    unit: str
+    limits: tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,10 +118,11 @@ class Accuracy:
 class Robot:
     """A robot as its file describes it, in SI units. Two equal robots have one digest.
 
-    `kind`, `motion` and `closure` are words of `KINDS`, `MOTIONS` and `CLOSURES`; `gravity` is
-    in m/s^2, base frame; `sensors` are words of `SENSORS`; `elongation` is the law by which cables
-    stretch, a word of `solver_ref.elongation.LAWS`; `source` says where the numbers come from and
-    changes nothing.
+    `kind` is that of a mechanism (`solver_ref.mechanisms`), `motion` and `closure` are words of
+    `MOTIONS` and `CLOSURES`; `gravity` is in m/s^2, base frame; `sensors` are words of `SENSORS`;
+    `elongation` is the law by which cables stretch, a word of `solver_ref.elongation.LAWS`;
+    `joints` are what is measured, where that has limits or is no cable's length; `source` says
+    where the numbers come from and changes nothing.
     """
 
     name: str
@@ -125,6 +136,7 @@ class Robot:
     accuracy: Accuracy = Accuracy()
     sensors: tuple[str, ...] = ()
     elongation: str = "integrated"
+    joints: tuple[Joint, ...] = ()
     source: str = field(default="", compare=False)
 
     @property
@@ -187,8 +199,9 @@ class Robot:
         """SHA-256 (hex) of everything that changes hardware or answers, in SI units."""
         facts = asdict(self)
         del facts["source"]
-        if self.elongation == "integrated":  # the usual one
-            del facts["elongation"]
+        for name in ("elongation", "joints"):
+            if getattr(self, name) == self.__dataclass_fields__[name].default:  # the usual one
+                del facts[name]
         text = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -240,13 +253,13 @@ def _read_only(rows: list[Vector]) -> np.ndarray:
 
 def from_facts(facts: dict[str, object]) -> Robot:
     """The robot of `dataclasses.asdict`, as JSON keeps it. KeyError or TypeError if it is none."""
-    platform, workspace = dict(facts["platform"]), dict(facts["workspace"])
     cables = tuple(_cable(entry) for entry in facts["cables"])
     parts = {
-        "platform": Platform(**{key: _frozen(value) for key, value in platform.items()}),
-        "workspace": Workspace(**{key: _frozen(value) for key, value in workspace.items()}),
+        "platform": Platform(**_values(facts["platform"])),
+        "workspace": Workspace(**_values(facts["workspace"])),
         "accuracy": Accuracy(**facts["accuracy"]),
         "cables": cables,
+        "joints": tuple(Joint(**_values(entry)) for entry in facts.get("joints", ())),
     }
     rest = {key: _frozen(value) for key, value in facts.items() if key not in parts}
     return Robot(**rest, **parts)
@@ -254,11 +267,15 @@ def from_facts(facts: dict[str, object]) -> Robot:
 
 def _cable(facts: dict[str, object]) -> Cable:
     parts = {"pulley": Pulley, "stiffness": Stiffness, "drum": Drum}
-    values = {key: _frozen(value) for key, value in facts.items()}
+    values = _values(facts)
     for key, part in parts.items():
         if values.get(key) is not None:
-            values[key] = part(**{name: _frozen(value) for name, value in values[key].items()})
+            values[key] = part(**_values(values[key]))
     return Cable(**values)
+
+
+def _values(facts: dict[str, object]) -> dict[str, object]:
+    return {key: _frozen(value) for key, value in facts.items()}
 
 
 def _frozen(value: object) -> object:

@@ -5,17 +5,19 @@
 
 import difflib
 import tomllib
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from importlib import resources
 from os import PathLike, fspath
 from pathlib import Path
 
-from solver_ref.cable_fields import LATER_KEYS, read_cables
+from solver_ref.cable_fields import LATER_KEYS
 from solver_ref.errors import shown
 from solver_ref.fields import ANGLE_UNITS, LENGTH_UNITS, RobotError, Table, Units
+from solver_ref.mechanism import Mechanism
+from solver_ref.mechanisms import mechanisms
 from solver_ref.robot import (
     CLOSURES,
-    KINDS,
     MOTIONS,
     SENSORS,
     Accuracy,
@@ -26,6 +28,7 @@ from solver_ref.robot import (
 )
 from solver_ref.robot_rules import check_rules
 
+# What every robot file may hold; the mechanism adds its own keys.
 KEYS = (
     "name",
     "kind",
@@ -34,16 +37,13 @@ KEYS = (
     "gravity",
     "units",
     "source",
-    "allow_coincident_anchors",
     "sensors",
     "platform",
-    "cable_defaults",
-    "cable",
     "workspace",
     "accuracy",
 )
 # Planned words of the format: refused by name, never ignored.
-LATER_KINDS = ("stewart", "planar-3rrr", "serial")
+PLANNED_KINDS = ("stewart", "planar-3rrr", "serial")
 
 __all__ = ["RobotError", "builtin_names", "load", "loads"]
 
@@ -105,11 +105,19 @@ def loads(text: str, *, file: str = "robot") -> Robot:
             file, "TOML", wrong="is malformed", expected="a TOML document", got=got
         ) from None
     top = Table(values, file=file)
-    if top.values.get("kind") in LATER_KINDS:
-        kind = shown(top.values["kind"])
-        raise top.error("kind", wrong="is not supported yet", expected=" or ".join(KINDS), got=kind)
-    top.allow(KEYS, later=LATER_KEYS)
-    return _robot(top)
+    mechanism = _mechanism(top)
+    top.allow((*KEYS, *mechanism.keys), later=LATER_KEYS)
+    return _robot(top, mechanism)
+
+
+def _mechanism(top: Table) -> Mechanism:
+    """That of the file's kind; another key says what is wrong where there is no kind at all."""
+    known = mechanisms()
+    kind = top.values.get("kind")
+    if kind in PLANNED_KINDS and kind not in known:
+        expected = " or ".join(known)
+        raise top.error("kind", wrong="is not supported yet", expected=expected, got=shown(kind))
+    return known[top.word("kind", known)]
 
 
 def _decimal(text: str) -> Decimal:
@@ -119,28 +127,28 @@ def _decimal(text: str) -> Decimal:
         return Decimal("Infinity")
 
 
-def _robot(top: Table) -> Robot:
+def _robot(top: Table, mechanism: Mechanism) -> Robot:
     name = top.text("name")
-    kind = top.word("kind", KINDS)
-    motion_name = top.word("motion", MOTIONS)
+    motion_name = top.word("motion", mechanism.motions)
     motion = MOTIONS[motion_name]
     top.units = _units(top)
     default_gravity = (0.0, 0.0, 0.0 if motion_name == "planar-xy" else -9.81)
-    cables = read_cables(top, motion)
-    closure = "lengths" if len(cables) >= len(motion.free) else "minimum-norm"
+    own = mechanism.read(top, motion)
     robot = Robot(
         name=name,
-        kind=kind,
+        kind=mechanism.kind,
         motion=motion_name,
-        closure=top.word("closure", CLOSURES, default=closure),
+        closure="lengths",
         gravity=top.vector("gravity", 3, scale=top.units.length, default=default_gravity),
         platform=_platform(_section(top, "platform", {}), motion),
-        cables=cables,
         workspace=_workspace(_section(top, "workspace"), motion),
         accuracy=_accuracy(_section(top, "accuracy", {})),
         sensors=_sensors(top),
         source=top.text("source", default=""),
+        **own,
     )
+    usual = "lengths" if robot.determined else "minimum-norm"
+    robot = replace(robot, closure=top.word("closure", CLOSURES, default=usual))
     check_rules(robot, top)
     return robot
 

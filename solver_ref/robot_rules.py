@@ -9,9 +9,9 @@ import warnings
 
 import numpy as np
 
-from solver_ref.cable_rules import check_cables
 from solver_ref.errors import shown
 from solver_ref.fields import RobotError, Table
+from solver_ref.mechanisms import mechanism_of
 from solver_ref.robot import MOTIONS, Robot, Vector, closure_problem
 
 # Rounding allowance of the inertia's rules, relative to its trace.
@@ -28,7 +28,7 @@ def check_rules(robot: Robot, top: Table) -> None:
     _check_workspace(robot, top)
     _check_accuracy(robot, top)
     _check_directions(robot, top)
-    check_cables(robot, top)
+    mechanism_of(robot).check(robot, top)
     _check_platform(robot, top)
     _check_sensors(robot, top)
     problem = closure_problem(robot)
@@ -88,9 +88,7 @@ def _check_directions(robot: Robot, top: Table) -> None:
     """Vectors stay in the plane of a planar robot and at the origin of a point."""
     normal = MOTIONS[robot.motion].normal
     named: dict[str, Vector] = {"gravity": robot.gravity, "platform.com": robot.platform.com}
-    for i, cable in enumerate(robot.cables, 1):
-        named[f"cable[{i}].anchor"] = cable.anchor
-        named[f"cable[{i}].attachment"] = cable.attachment
+    named |= mechanism_of(robot).vectors(robot)
     for key, vector in named.items():
         if normal is not None and vector[normal] != 0:
             expected = f"0 along {'xyz'[normal]}"

@@ -103,6 +103,16 @@ def test_a_cold_start_from_home_reaches_the_whole_workspace(solver):
     assert (out["status"] == GOOD).mean() >= 0.995
 
 
+@pytest.mark.parametrize("name", ["cogiro", "ipanema1"])
+def test_redundant_cables_converge_although_noise_makes_them_contradict_each_other(solver, name):
+    kernel = solver(name)
+    _, _, lengths = cases(kernel.robot, 1000, 1e-3, 1e-3)
+    lengths = lengths + np.random.default_rng(SEED).normal(0.0, 3e-4, lengths.shape)
+    home = np.tile(kernel.robot.workspace.home, (len(lengths), 1))
+    _, out, _ = solve(kernel, home, lengths, cold=True)
+    assert np.all((out["status"] & GOOD) == GOOD)
+
+
 def test_lengths_that_no_pose_has_are_never_called_valid(solver):
     for name in ("four-cable", "cogiro", "hangprinter"):
         kernel = solver(name)

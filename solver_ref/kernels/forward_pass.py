@@ -149,7 +149,7 @@ class ForwardPass:
         count = len(self.robot.cables) + len(self.measured)
         noise = m.builder.constant(count * 4.0 ** (1 - quantum), 2 * quantum)
         best = state.best_cost + noise
-        if self.measured:
+        if self.least_squares:
             # Measurements that contradict each other leave residuals e, whose rounding then counts:
             # 2 |e| quanta in each square.
             best = best + worst.scaled(math.ceil(math.log2(2 * count)) - quantum)

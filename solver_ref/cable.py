@@ -123,13 +123,6 @@ def cable_at(
     return CableState(lever, bent.vector, cross(m, lever, bent.vector), bent.square, bent)
 
 
-def cable_state(
-    m: Arithmetic, position: Vector, turn: Rotation, anchor: Vector, attachment: Vector
-) -> CableState:
-    """`cable_at` of a straight cable."""
-    return cable_at(m, position, turn, Cable(anchor=anchor, attachment=attachment))
-
-
 def cross(m: Arithmetic, lever: Vector, vector: Vector) -> Vector:
     """r x d at the precision of the Jacobian."""
     r = [m.nearest(x, "moment") for x in lever]

@@ -18,8 +18,6 @@ NOISE_QUANTA = 4
 PATIENCE = 8
 # The share of a predicted movement that each further sample forgets.
 FORGOTTEN = 1 / 8
-# After so many samples in a row that could not be used, the prediction is no more to be trusted.
-PATIENCE = 8
 
 
 @dataclass(frozen=True, kw_only=True)

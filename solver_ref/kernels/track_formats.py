@@ -125,10 +125,15 @@ class TrackFormats:
     def jump_limit(self) -> float:
         """The largest innovation (m) that physics allows: at the beginning of a movement, when its
         rate is not known yet, with the lag of the rate's filter and the noise of rounding."""
-        limits, period = detection.USUAL_LIMITS, 1 / SAMPLE_RATE
-        lag = limits.acceleration * period**2 / self.filter.velocity
-        noise = detection.NOISE_QUANTA * 2.0**-self.quantum + limits.noise
-        return limits.speed * period + lag + noise
+        return float(
+            detection.innovation_threshold(
+                1 / SAMPLE_RATE,
+                2.0**-self.quantum,
+                detection.USUAL_LIMITS,
+                self.filter.velocity,
+                settling=True,
+            )
+        )
 
 
 def twist_names(robot: Robot) -> tuple[str, ...]:

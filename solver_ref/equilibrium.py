@@ -18,6 +18,7 @@ from solver_ref.equilibrium_search import Found, Problem, search
 from solver_ref.kinematics import cable_lengths, rotation_exp, scaling, spatial_poses
 from solver_ref.levenberg_marquardt import LEVEL_STEPS, lm_solve
 from solver_ref.robot import Robot
+from solver_ref.statics import weight_of
 from solver_ref.status import Status
 from solver_ref.stiffness import Sensitivity, pull, sensitivity
 
@@ -137,7 +138,7 @@ def _problem(
     given = np.zeros(len(robot.free)) if wrenches is None else np.asarray(wrenches, float)
     applied = np.broadcast_to(given, (len(lengths), len(robot.free)))
     reach = float(cable_lengths(robot, np.array(robot.workspace.home)).mean())
-    unit = robot.platform.mass * math.hypot(*robot.gravity) / reach
+    unit = weight_of(robot) / reach
     return Problem(robot, lengths, applied, elastic, unit)
 
 

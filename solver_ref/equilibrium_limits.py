@@ -16,6 +16,7 @@ from solver_ref.equilibrium_poses import sample_equilibria
 from solver_ref.equilibrium_step import EquilibriumBounds
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot import Robot
+from solver_ref.statics import weight_of
 from solver_ref.step import SolveBounds
 
 SAMPLES = 1000
@@ -90,7 +91,7 @@ def gain_bounds(robot: Robot) -> tuple[GainBounds, float]:
     poses, pulls = sample_equilibria(robot, SAMPLES, rng)
     poses = perturb(robot, poses, *NEAR, rng)
     lengths = cable_lengths(robot, poses)
-    densities = pulls / lengths / (robot.platform.mass * math.hypot(*robot.gravity))
+    densities = pulls / lengths / weight_of(robot)
     turn, density, m = _Meter(), _Meter(), FloatArithmetic()
     steps = _Meter()
     at = balance(m, robot, list(poses.T), list(densities.T), list(lengths.T))

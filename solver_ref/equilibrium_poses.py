@@ -17,7 +17,7 @@ from solver_ref.domain import sample_poses
 from solver_ref.equilibrium_search import moved
 from solver_ref.kinematics import scaling
 from solver_ref.robot import Robot
-from solver_ref.statics import carried_wrenches
+from solver_ref.statics import carried_wrenches, weight_of
 from solver_ref.stiffness import loaded_stiffness, pull, sensitivity
 
 TILT = 0.65
@@ -68,8 +68,7 @@ def equilibrium_poses(robot: Robot, positions: np.ndarray, rng: np.random.Genera
     count = len(positions)
     start = sample_poses(robot, count, rng)
     start[:, : robot.translations] = positions
-    weight = robot.platform.mass or 0.0
-    weight *= math.hypot(*robot.gravity)
+    weight = weight_of(robot)
     shares = rng.uniform(*SHARES, (count, len(robot.cables)))
     poses, pulls = _balanced(robot, start, shares * weight / len(robot.cables), weight)
     return Hanging(poses=poses, tensions=pulls, good=_good(robot, poses, pulls, weight))

@@ -22,7 +22,7 @@ from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
 from solver_ref.cholesky import CholeskyBounds, solve
 from solver_ref.equilibrium_equations import Balance, turn_length
 from solver_ref.robot import Robot
-from solver_ref.statics import cross
+from solver_ref.statics import cross, weight_of
 from solver_ref.step import UNBOUNDED, SolveBounds, eliminate
 
 Vector = Sequence[Scalar]
@@ -238,7 +238,7 @@ def _pulling(
 
 def tensions_of(m: Arithmetic, robot: Robot, densities: Vector, lengths: Vector) -> list[Scalar]:
     """T_i = p_i L_i m |g| (N), L the lengths (m) of the stretched cables."""
-    weight = m.constant(robot.platform.mass * math.hypot(*robot.gravity), "weight")
+    weight = m.constant(weight_of(robot), "weight")
     return [
         m.round(weight * m.round(p * x, "density"), "tension")
         for p, x in zip(densities, lengths, strict=True)

@@ -12,6 +12,7 @@ over the abstract scalar; `carried_wrenches` runs it on arrays.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -65,6 +66,11 @@ def weight(m: Arithmetic, robot: Robot) -> list[Scalar]:
     """m g (N), base frame."""
     mass = _mass(robot)
     return [m.constant(mass * g, "wrench") for g in robot.gravity]
+
+
+def weight_of(robot: Robot) -> float:
+    """m |g| (N), which scales tensions and densities; 0 without a mass."""
+    return (robot.platform.mass or 0.0) * math.hypot(*robot.gravity)
 
 
 def cross(m: Arithmetic, a: Vector, b: Vector, role: str) -> list[Scalar]:

@@ -25,16 +25,12 @@ from solver_ref.kinematics import cable_lengths, jacobian, scaling
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
 from solver_ref.robot_file import load
-from solver_ref.statics import carried_wrenches
+from solver_ref.statics import carried_wrenches, weight_of
 from solver_ref.stiffness import pull, stiffness
 
 HANGING = ["four-cable", "irma4u", "four-cable-full"]
 NEAR, DECLARED = (0.001, 0.001), (0.05, 0.05)
 M = LogicArithmetic()
-
-
-def weight_of(robot: Robot) -> float:
-    return robot.platform.mass * np.linalg.norm(robot.gravity)
 
 
 def one_step(

@@ -22,6 +22,7 @@ from solver_ref.equilibrium_step import EquilibriumBounds, equilibrium_step
 from solver_ref.kinematics import cable_lengths
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
+from solver_ref.statics import weight_of
 from solver_ref.step import SolveBounds
 from solver_ref.stiffness import sensitivity
 
@@ -65,7 +66,7 @@ def sampled(robot: Robot) -> Sampled:
     rng = np.random.default_rng(24)
     poses, pulls = sample_equilibria(robot, SAMPLES, rng)
     lengths = cable_lengths(robot, poses)
-    densities = pulls / lengths / (robot.platform.mass * math.hypot(*robot.gravity))
+    densities = pulls / lengths / weight_of(robot)
     total, diagonal = densities.sum(axis=1), float((lengths**2).mean())
     moved = np.abs(sensitivity(robot, poses, pulls).pose[:, : robot.translations]).sum(axis=2)
     meter = _Meter(robot)

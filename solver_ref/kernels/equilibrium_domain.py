@@ -24,6 +24,7 @@ from solver_ref.kinematics import FLOAT, cable_lengths
 from solver_ref.profile import Fraction, Profile, Significant
 from solver_ref.robot import Robot
 from solver_ref.roots import LONG_WORD
+from solver_ref.statics import weight_of
 
 NOISE = 1.5
 """How far, in quanta, the measured residual of a length may be off, its correction included."""
@@ -137,11 +138,6 @@ def working_robot(robot: Robot) -> Robot:
         if bad:
             raise InputError(robot.name, key, wrong=wrong, expected=expected, got=got)
     return hanging_robot(robot)
-
-
-def weight_of(robot: Robot) -> float:
-    """m |g| (N)."""
-    return robot.platform.mass * math.hypot(*robot.gravity)
 
 
 def _profile(domain: Domain, seen: Sampled) -> EquilibriumProfile:

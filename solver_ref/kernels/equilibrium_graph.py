@@ -20,9 +20,10 @@ from solver_ref.kernels.corrections import (
     warms,
 )
 from solver_ref.kernels.domain import estimate_limits, pose_formats
-from solver_ref.kernels.equilibrium_domain import EquilibriumDomain, weight_of
+from solver_ref.kernels.equilibrium_domain import EquilibriumDomain
 from solver_ref.kernels.ports import largest_residual
 from solver_ref.pulley_limits import pulley_limits
+from solver_ref.statics import weight_of
 
 ERROR_BITS = 2
 """Integer bits of what is left of lengths and balance (m)."""

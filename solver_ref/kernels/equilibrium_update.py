@@ -17,7 +17,7 @@ from solver_ref.equilibrium_equations import balance, equal_density
 from solver_ref.equilibrium_step import equilibrium_step, tensions_of
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.kernels.domain import Domain, Kernel, estimate_limits, pose_inputs
-from solver_ref.kernels.equilibrium_domain import EquilibriumDomain, weight_of, working_robot
+from solver_ref.kernels.equilibrium_domain import EquilibriumDomain, working_robot
 from solver_ref.kernels.equilibrium_forward import solve_columns, solve_values
 from solver_ref.kernels.equilibrium_graph import EquilibriumGraph
 from solver_ref.kernels.equilibrium_values import (
@@ -42,6 +42,7 @@ from solver_ref.kernels.ports import status_word
 from solver_ref.kinematics import cable_lengths
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
+from solver_ref.statics import weight_of
 from solver_ref.status import Status
 
 M = LogicArithmetic()

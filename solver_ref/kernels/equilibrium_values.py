@@ -21,10 +21,10 @@ from solver_ref.kernels.corrections import (
     warming_names,
     warms,
 )
-from solver_ref.kernels.equilibrium_domain import weight_of
 from solver_ref.kernels.kind import Columns, length_names, measured
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
+from solver_ref.statics import weight_of
 
 CORNER_DRAWS = 4
 """Poses drawn at each corner of the position box; those count in which the platform hangs."""

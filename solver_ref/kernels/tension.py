@@ -25,12 +25,12 @@ from solver_ref.kernels.tension_ports import (
     LOAD,
     SPEED,
     check,
+    earth_weight,
     elongation_names,
     motion_names,
     motion_of,
     tension_names,
     unbalanced_names,
-    weight_of,
     working_robot,
 )
 from solver_ref.kernels.tension_samples import drawn, passes, system
@@ -126,6 +126,6 @@ def _elongations(robot: Robot, found: np.ndarray) -> Columns:
 def _too_much(robot: Robot, motion: tuple[np.ndarray, ...]) -> np.ndarray:
     """Whether a row's motion or load is beyond what is declared."""
     _, twists, accelerations, wrenches = motion
-    loads = LOAD * weight_of(robot) * scaling(robot)
+    loads = LOAD * earth_weight(robot) * scaling(robot)
     parts = ((twists, SPEED), (accelerations, ACCELERATION), (wrenches, loads))
     return np.any([(np.abs(x) > most).any(axis=1) for x, most in parts], axis=0)

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from solver_ref.kernels.domain import Domain
-from solver_ref.kernels.tension_ports import UNKNOWN_LIMIT, check, weight_of, working_robot
+from solver_ref.kernels.tension_ports import UNKNOWN_LIMIT, check, earth_weight, working_robot
 from solver_ref.kernels.tension_samples import Sizes, sampled
 from solver_ref.profile import Fraction, Profile, Significant
 from solver_ref.robot import Robot
@@ -68,7 +68,7 @@ class TensionDomain:
 
 def _bounds(robot: Robot, seen: Sizes) -> SolveBounds:
     known = [cable.tension_max for cable in robot.cables if cable.tension_max is not None]
-    expected = max(known, default=UNKNOWN_LIMIT * weight_of(robot))
+    expected = max(known, default=UNKNOWN_LIMIT * earth_weight(robot))
     return SolveBounds(
         pivot=min(seen.floors),
         factor=math.inf,

@@ -24,12 +24,12 @@ from solver_ref.kernels.tension_ports import (
     LOAD,
     SPEED,
     acceleration_names,
+    earth_weight,
     elongation_names,
     motion_names,
     tension_names,
     twist_names,
     unbalanced_names,
-    weight_of,
     wrench_names,
 )
 from solver_ref.kernels.tension_samples import pass_limit
@@ -90,7 +90,7 @@ class TensionGraph:
     @property
     def _loads(self) -> list[float]:
         """Declared limits of the applied wrench (N, N m)."""
-        robot, force = self.robot, LOAD * weight_of(self.robot)
+        robot, force = self.robot, LOAD * earth_weight(self.robot)
         arms = [1.0] * robot.translations + [robot.characteristic_length] * robot.rotations
         return [force * arm for arm in arms]
 

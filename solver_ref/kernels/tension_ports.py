@@ -53,7 +53,7 @@ def working_robot(robot: Robot) -> Robot:
     return hanging_robot(robot) if robot.closure == "equilibrium" else robot
 
 
-def weight_of(robot: Robot) -> float:
+def earth_weight(robot: Robot) -> float:
     """What the platform weighs on earth (N)."""
     return robot.platform.mass * EARTH
 

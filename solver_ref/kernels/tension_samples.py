@@ -18,9 +18,9 @@ from solver_ref.equilibrium_poses import sample_equilibria
 from solver_ref.kernels.kind import Columns, drawn_poses
 from solver_ref.kernels.tension_ports import (
     acceleration_names,
+    earth_weight,
     motion_of,
     twist_names,
-    weight_of,
     wrench_names,
 )
 from solver_ref.kinematics import scaling
@@ -57,7 +57,7 @@ def drawn(robot: Robot, count: int, rng: np.random.Generator) -> Columns:
     size = len(robot.free)
     push = np.where(rng.uniform(size=(count, 1)) < STRONG, PUSH, 1.0)
     moving = push * (rng.uniform(size=(count, 1)) >= RESTING)
-    loaded = push * (rng.uniform(size=(count, 1)) < LOADED) * weight_of(robot) * scaling(robot)
+    loaded = push * (rng.uniform(size=(count, 1)) < LOADED) * earth_weight(robot) * scaling(robot)
     parts = {
         robot.coordinates: poses,
         twist_names(robot): USUAL_SPEED * moving * rng.uniform(-1, 1, (count, size)),

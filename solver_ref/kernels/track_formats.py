@@ -21,6 +21,7 @@ from solver_ref.kernels.kind import length_names
 from solver_ref.kinematics import cable_lengths
 from solver_ref.profile import Significant
 from solver_ref.robot import Robot
+from solver_ref.statics import weight_of
 from solver_ref.tracking import Filter
 
 SAMPLE_RATE = 10_000.0
@@ -107,8 +108,7 @@ class TrackFormats:
             return home, np.zeros(0)
         lengths = cable_lengths(self.robot, home[None])
         found = equilibrium(self.robot, lengths, elastic=False)
-        weight = self.robot.platform.mass * math.hypot(*self.robot.gravity)
-        return found.poses[0], found.tensions[0] / lengths[0] / weight
+        return found.poses[0], found.tensions[0] / lengths[0] / weight_of(self.robot)
 
     @cached_property
     def density_format(self) -> Format:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from solver_ref.equilibrium_equations import balance
 from solver_ref.equilibrium_gain import equilibrium_gain
 from solver_ref.equilibrium_limits import gain_bounds
+from solver_ref.equilibrium_step import LEAST_SHARE
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.gain import Gain
@@ -15,10 +15,7 @@ from solver_ref.kernels.corrections import TENSION
 from solver_ref.kernels.domain import estimate_limits
 from solver_ref.kernels.track_formats import TrackFormats
 from solver_ref.pulley_limits import pulley_limits
-from solver_ref.robot import Robot
-
-LEAST_SHARE = 2.0**-10
-"""No density falls below this share of their sum: cables never push."""
+from solver_ref.statics import weight_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ def computed_tensions(
     m: TracedArithmetic, t: TrackFormats, densities: list[Fixed], lengths: list[Fixed]
 ) -> list[Fixed]:
     """T = p L m |g| (N), held within what a port carries."""
-    weight = m.constant(_weight(t.robot), "unit")
+    weight = m.constant(weight_of(t.robot), "unit")
     top = TENSION.hi * TENSION.quantum
     return [
         m.clamp((weight * m.round(p * x, "unit")).narrow(TENSION_BITS), 0.0, top, "tension")
@@ -83,7 +80,3 @@ def hanging(
         slack.append(m.negation(m.less(cable.tension_min or 0.0, tension)))
     outputs["slack"] = m.any(slack)
     return Hanging(Gain(found.columns, found.pivot), outputs, [*at.force, *at.moment])
-
-
-def _weight(robot: Robot) -> float:
-    return robot.platform.mass * math.hypot(*robot.gravity)

@@ -12,10 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
-from solver_ref.equilibrium_equations import Balance, turn_length
+from solver_ref.equilibrium_equations import Balance
+from solver_ref.equilibrium_parts import (
+    free_arms,
+    gram_rows,
+    normalised,
+    rotation_change,
+    torque,
+    turn_axes,
+)
 from solver_ref.equilibrium_step import EquilibriumBounds
 from solver_ref.robot import Robot
-from solver_ref.statics import cross
 from solver_ref.step import eliminate
 
 Vector = Sequence[Scalar]
@@ -64,13 +71,12 @@ def equilibrium_gain(
     cables have these `lengths` (m). In hardware shift and change have `fraction` bits. `meters`
     run the two eliminations instead of `m`."""
     first, second = meters or (m, m)
-    turns = [i - 3 for i in robot.free if i >= 3]
-    arms = [[arm[k] for k in turns] for arm in at.arms]
-    force, moment, block = _normalised(m, at)
-    twist = cross(m, at.centre, force, "right_side")
-    torque = [m.round(twist[k] - moment[k], "right_side") for k in turns]
+    turns, arms = turn_axes(robot), free_arms(robot, at)
+    values, block = normalised(m, [*at.force, *at.moment])
+    force, moment = values[:3], values[3:]
+    side = torque(m, robot, at, force, moment)
     matrix = [[at.turn[j][k] for k in turns] for j in turns]
-    (free, *answers), turn_pivot = eliminate(first, matrix, [torque, *arms], bounds.inside.turn)
+    (free, *answers), turn_pivot = eliminate(first, matrix, [side, *arms], bounds.inside.turn)
     inside = bounds.inside.length
     target = [
         m.dot_within(
@@ -78,14 +84,12 @@ def equilibrium_gain(
         )
         for row, arm in zip(at.rows, arms, strict=True)
     ]
-    size = range(len(at.rows))
-    gram = [
-        [m.dot([*at.rows[i], *arms[i]], [*at.rows[j], *answers[j]], "gram") for j in size]
-        for i in size
-    ]
+    size = len(at.rows)
+    rows = gram_rows(at, arms, answers, lambda left, right: m.dot(left, right, "gram"))
+    matrix = [[*[0] * i, *row] for i, row in enumerate(rows)]
     scale = 2.0 ** math.ceil(math.log2(longest(robot)))
-    rights = [target, *(_length_side(m, len(size), i, lengths[i], scale) for i in size)]
-    (change, *moved), pivot = eliminate(second, gram, rights, inside)
+    rights = [target, *(_length_side(m, size, i, lengths[i], scale) for i in range(size))]
+    (change, *moved), pivot = eliminate(second, matrix, rights, inside)
     way = _Way(m, robot, at, answers, bounds.step)
     shift = [m.denormalise(x, block, fraction) for x in way.scaled(change, free, force)]
     columns = [[-scale * x for x in way.scaled(s)] for s in moved]
@@ -98,16 +102,6 @@ def equilibrium_gain(
         change=[m.limit(m.denormalise(x, block, fraction), 1.0, "gain") for x in change],
         pivot=m.minimum([turn_pivot, pivot]),
     )
-
-
-def _normalised(m: Arithmetic, at: Balance) -> tuple[list[Scalar], list[Scalar], object]:
-    """F/P and N/(P l) over a shared power of two, so that a small shift is as precise."""
-    values = [*at.force, *at.moment]
-    places = [i for i, x in enumerate(values) if not is_zero(x)]
-    normal, block = m.normalise([values[i] for i in places], "right_side")
-    for i, x in zip(places, normal, strict=True):
-        values[i] = x
-    return values[:3], values[3:], block
 
 
 def longest(robot: Robot) -> float:
@@ -141,7 +135,7 @@ class _Way:
         self, change: Vector, free: Vector | None = None, force: Vector = (0, 0, 0)
     ) -> list[Scalar]:
         """Turn and shift; `free` is the turn and -`force` the shift at unchanged densities."""
-        turns = [i - 3 for i in self.robot.free if i >= 3]
+        turns = turn_axes(self.robot)
         angle: list[Scalar] = [0, 0, 0]
         for place, k in enumerate(turns):
             back = self._sum([answer[place] for answer in self.answers], change)
@@ -167,16 +161,6 @@ class _Way:
 
 
 def _unscaled(m: Arithmetic, robot: Robot, phi: Vector, scaled: Vector) -> list[Scalar]:
-    """A step in the pose's own coordinates: J_l^-1 dtheta to third order in phi."""
+    """A step in the pose's own coordinates."""
     count = robot.translations
-    angle = [(1 / turn_length(robot)) * x for x in scaled[count:]]
-    if robot.rotations < 3:
-        return [*scaled[:count], *angle]
-    phi = [m.round(x, "rate") for x in phi]
-    once = cross(m, phi, angle, "step")
-    twice = cross(m, phi, once, "step")
-    third = m.constant(1 / 12, "rate")
-    turned = [
-        m.round(a - 0.5 * b + third * c, "step") for a, b, c in zip(angle, once, twice, strict=True)
-    ]
-    return [*scaled[:count], *turned]
+    return [*scaled[:count], *rotation_change(m, robot, phi, scaled[count:], "step")]

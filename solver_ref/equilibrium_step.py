@@ -21,6 +21,14 @@ from dataclasses import dataclass
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
 from solver_ref.cholesky import CholeskyBounds, solve
 from solver_ref.equilibrium_equations import Balance, turn_length
+from solver_ref.equilibrium_parts import (
+    free_arms,
+    gram_rows,
+    normalised,
+    rotation_change,
+    torque,
+    turn_axes,
+)
 from solver_ref.robot import Robot
 from solver_ref.statics import cross, weight_of
 from solver_ref.step import UNBOUNDED, SolveBounds, eliminate
@@ -88,10 +96,11 @@ def equilibrium_step(
     `finer` may solve for the changes of the densities, which can be large.
     """
     bounds = bounds or EquilibriumBounds()
-    *right, block = _normalised(m, at)
+    values, block = normalised(m, [*at.force, *at.moment, *at.squared])
+    right = values[:3], values[3:6], values[6:]
     system = _turned(m, robot, at, right, bounds)
-    gram = _gram(m, at.rows, system.arms, system.answers, damping, bounds.gram)
-    change, length_pivot = solve(finer or m, gram, system.target, _floors(bounds, len(gram)))
+    matrix = _damped(m, at, system, damping, bounds.gram)
+    change, length_pivot = solve(finer or m, matrix, system.target, _floors(bounds, len(matrix)))
     shift = _shifted(m, robot, at, right[0], system, change, bounds)
     limits = [bounds.shift if i < 3 else turn_length(robot) * bounds.angle for i in robot.free]
     limits += [bounds.change] * len(change)
@@ -126,14 +135,12 @@ def _turned(
 ) -> _Turned:
     """`right`: F/P, N/(P l) and f, normalised."""
     force, moment, squared = right
-    turns = [i - 3 for i in robot.free if i >= 3]
-    arms = [[arm[k] for k in turns] for arm in at.arms]
+    turns, arms = turn_axes(robot), free_arms(robot, at)
     free, answers, pivot = [], arms, math.inf
     if turns:
-        twist = cross(m, at.centre, force, "right_side")
-        torque = [m.round(twist[k] - moment[k], "right_side") for k in turns]
+        side = torque(m, robot, at, force, moment)
         matrix = [[_held(m, at.turn[j][k], bounds.matrix, "gram") for k in turns] for j in turns]
-        (free, *answers), pivot = eliminate(m, matrix, [torque, *arms], bounds.turn)
+        (free, *answers), pivot = eliminate(m, matrix, [side, *arms], bounds.turn)
     pulled, limit, target = [*(-x for x in force), *free], bounds.length.right_side, []
     for row, arm, f in zip(at.rows, arms, squared, strict=True):
         value = m.dot_within([*row, *arm], pulled, limit, "right_side", "step")
@@ -152,7 +159,7 @@ def _shifted(
 ) -> list[Scalar]:
     """The step in scaled coordinates, normalised, that belongs to a change of the densities."""
     angle: list[Scalar] = [0, 0, 0]
-    turns = [i - 3 for i in robot.free if i >= 3]
+    turns = turn_axes(robot)
     for place, k in enumerate(turns):
         column = [answer[place] for answer in system.answers]
         back = m.dot_within(column, change, bounds.turn.step, "step", "step")
@@ -177,49 +184,29 @@ def _floors(bounds: EquilibriumBounds, size: int) -> CholeskyBounds:
     return CholeskyBounds(floors, length.right_side, length.solution)
 
 
-def _normalised(m: Arithmetic, at: Balance) -> tuple[list, list, list, object]:
-    """F/P, N/(P l) and f over a shared power of two, so that a small step is as precise."""
-    values = [*at.force, *at.moment, *at.squared]
-    places = [i for i, x in enumerate(values) if not is_zero(x)]
-    normal, block = m.normalise([values[i] for i in places], "right_side")
-    for i, x in zip(places, normal, strict=True):
-        values[i] = x
-    return values[:3], values[3:6], values[6:], block
-
-
-def _gram(
-    m: Arithmetic, rows: Matrix, arms: Matrix, answers: Matrix, damping: Scalar, limit: float
+def _damped(
+    m: Arithmetic, at: Balance, system: _Turned, damping: Scalar, limit: float
 ) -> list[list[Scalar]]:
-    """D D^T + B A^-1 B^T + lambda tr(D D^T) / n I, the answers being A^-1 B^T by cables."""
-    size = range(len(rows))
-    own = [m.dot(row, row, "gram") for row in rows]
-    trace = m.round(m.total(own), "weight")
-    share = m.round(trace * m.constant(1 / len(rows), "weight"), "weight")
+    """D D^T + B A^-1 B^T + lambda tr(D D^T) / n I, within `limit` (m^2): the upper half."""
+    squares = [m.dot(row, row, "gram") for row in at.rows]
+    trace = m.round(m.total(squares), "weight")
+    share = m.round(trace * m.constant(1 / len(squares), "weight"), "weight")
     shift = m.round(damping * share, "gram")
-    gram: list[list[Scalar]] = [[0] * len(rows) for _ in size]
-    for i in size:
-        for j in size[i:]:
-            left, right = [*rows[i], *arms[i]], [*rows[j], *answers[j]]
-            gram[i][j] = gram[j][i] = m.dot_within(left, right, limit, "gram", "step")
-        gram[i][i] = _held(m, gram[i][i] + shift, limit, "gram")
-    return gram
+
+    def product(left: Vector, right: Vector) -> Scalar:
+        return m.dot_within(left, right, limit, "gram", "step")
+
+    return [
+        [*[0] * i, _held(m, own + shift, limit, "gram"), *rest]
+        for i, (own, *rest) in enumerate(gram_rows(at, system.arms, system.answers, product))
+    ]
 
 
 def _moved(m: Arithmetic, robot: Robot, pose: Vector, scaled: Vector) -> list[Scalar]:
-    """The pose after the step; a turn is composed with the rotation, to third order in phi."""
-    count, length = robot.translations, turn_length(robot)
+    """The pose after the step; a turn is composed with the rotation."""
+    count = robot.translations
     moved = [x + dx for x, dx in zip(pose, scaled, strict=False)][:count]
-    angle = [(1 / length) * x for x in scaled[count:]]
-    if robot.rotations < 3:
-        return [*moved, *(x + dx for x, dx in zip(pose[count:], angle, strict=True))]
-    phi = [m.round(x, "rate") for x in pose[count:]]
-    once = cross(m, phi, angle, "rotation")
-    twice = cross(m, phi, once, "rotation")
-    third = m.constant(1 / 12, "rate")
-    change = [
-        m.round(a - 0.5 * b + third * c, "rotation")
-        for a, b, c in zip(angle, once, twice, strict=True)
-    ]
+    change = rotation_change(m, robot, pose[count:], scaled[count:], "rotation")
     return [*moved, *(x + dx for x, dx in zip(pose[count:], change, strict=True))]
 
 

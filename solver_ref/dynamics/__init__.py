@@ -1,0 +1,1 @@
+"""Dynamics: serial arms by recursion, and mechanisms with closed loops by their constraints."""

@@ -32,6 +32,9 @@ ROOM = 1.01
 """A unit row's entries are at most 1, and the lever's length: this much is left for rounding."""
 MARGIN = 2.0
 """What the limits of the elimination keep away from the largest that was sampled."""
+ATTITUDE_SHARE = 2.0**-3
+"""The part of a measured rotation's right side that is solved for: the solution of the whole, up to
+one over the weight, would need a longer word than those of the lengths."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +80,10 @@ def gain(m: Arithmetic, robot: Robot, rows: Sequence[Vector], bounds: SolveBound
         # A row of its own: the weight in its coordinate, nothing (at a row's precision) elsewhere.
         nothing = rows[0][axis] - rows[0][axis]
         right: list[Scalar] = [nothing] * size
-        right[axis] = nothing + m.constant(ATTITUDE_WEIGHT, "jacobian")
+        right[axis] = nothing + m.constant(ATTITUDE_WEIGHT * ATTITUDE_SHARE, "jacobian")
         rights.append(right)
-    solutions, pivot = eliminate(m, gram, rights, bounds)
-    scales = [1.0] * len(rows) + [ATTITUDE_WEIGHT * length] * len(axes)
+    solutions, pivot = eliminate(m, gram, rights, bounds, factor_role="solution")
+    scales = [1.0] * len(rows) + [ATTITUDE_WEIGHT * length / ATTITUDE_SHARE] * len(axes)
     result = []
     for solution, scale in zip(solutions, scales, strict=True):
         units = [1.0] * robot.translations + [length] * robot.rotations

@@ -169,12 +169,18 @@ def gauss_jordan(
 
 
 def eliminate(
-    m: Arithmetic, matrix: Sequence[Vector], rights: Sequence[Vector], bounds: SolveBounds
+    m: Arithmetic,
+    matrix: Sequence[Vector],
+    rights: Sequence[Vector],
+    bounds: SolveBounds,
+    *,
+    factor_role: str | None = None,
 ) -> tuple[list[list[Scalar]], Scalar]:
     """`gauss_jordan` for several right sides: a solution for each, and the smallest pivot.
 
     The trailing block stays symmetric and bounded by its diagonal, |S_ij| <= sqrt(M_ii M_jj), so
-    only its upper half is computed.
+    only its upper half is computed. `factor_role`: the precision of the factors on the right sides,
+    where it is another than in the matrix.
     """
     size = len(matrix)
     s = [[matrix[min(i, j)][max(i, j)] for j in range(size)] for i in range(size)]
@@ -201,6 +207,7 @@ def eliminate(
                 else:
                     s[i][j] = m.limit(value, bounds.factor, "step")
             limit = bounds.right_side if i > k else bounds.solution
+            factor = m.round(factor, factor_role) if factor_role else factor
             for solution in solutions:
                 if not m.vanishes(solution[k]):
                     value = m.minus_product(solution[i], factor, solution[k])

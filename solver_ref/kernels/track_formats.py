@@ -38,6 +38,9 @@ INNOVATION_BITS = 18
 what does not fit is walked in steps."""
 
 ELIMINATION_BITS = 25
+GAIN_BITS = 18
+"""Of the right sides of an elimination that become a gain, whose errors the next sample corrects:
+one operand of the smallest multipliers."""
 FROZEN = 2.0**-17
 """An encoder that stands still while it should have moved by more (m) is frozen."""
 CLOCK = Format(False, 16, 0)
@@ -58,7 +61,8 @@ class TrackFormats:
         self.domain = domain = Domain.of(
             self.robot, domain.profile.name, finest=finest, loaded=domain.loaded
         )
-        words = dict.fromkeys(("gram", "factor", "solution"), Significant(ELIMINATION_BITS))
+        words = dict.fromkeys(("gram", "factor"), Significant(ELIMINATION_BITS))
+        words["solution"] = Significant(ELIMINATION_BITS if self.hanging else GAIN_BITS)
         self.profile = dataclasses.replace(domain.profile, **words)
         self.quantum = domain.profile.pose.bits
         self.pose_bits = self.quantum + POSE_GUARD

@@ -19,6 +19,9 @@ from solver_ref.status import Status
 from solver_ref.trajectory import crane_trajectory
 
 FINDING = 100
+"""Samples at the start pose, in which it is found."""
+AT = 300
+"""Where a fault comes."""
 GOOD = Status.VALID | Status.CONVERGED
 
 
@@ -75,20 +78,17 @@ def test_the_twist_follows_the_movement():
     assert np.abs(twists - truth).max() <= 0.02 < np.abs(truth).max() / 10
 
 
-def faulty(name: str, at: int, samples: int = 400) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    poses = movement(name, samples)
-    return stream_of(robot(name), poses), poses
+def moving(name: str) -> dict[str, np.ndarray]:
+    """What is measured of 400 samples of the movement."""
+    return stream_of(robot(name), movement(name, 400))
 
 
 def faults(out: dict[str, np.ndarray], at: int) -> Status:
     return Status(int(out["status"][at]) & ~int(Status.NEAR_SINGULAR))
 
 
-AT = 300
-
-
 def test_a_jump_of_5_mm_is_flagged_at_once_and_the_pose_held():
-    values, _ = faulty("nist-robocrane", AT)
+    values = moving("nist-robocrane")
     values["L2"][AT] += 5e-3
     out = tracked("nist-robocrane", values)
     assert faults(out, AT - 1) == GOOD
@@ -98,9 +98,9 @@ def test_a_jump_of_5_mm_is_flagged_at_once_and_the_pose_held():
 
 
 def test_a_frozen_encoder_is_flagged_at_once_until_it_moves():
-    values, _ = faulty("nist-robocrane", AT)
-    moving = np.abs(np.diff(values["L3"]))[AT]
-    assert moving > 20e-6
+    values = moving("nist-robocrane")
+    change = np.abs(np.diff(values["L3"]))[AT]
+    assert change > 20e-6
     values["L3"][AT : AT + 4] = values["L3"][AT - 1]
     out = tracked("nist-robocrane", values)
     assert faults(out, AT - 1) == GOOD
@@ -111,13 +111,13 @@ def test_a_frozen_encoder_is_flagged_at_once_until_it_moves():
 
 
 def test_a_lost_sample_is_flagged_and_the_next_one_good_again():
-    values, poses = faulty("nist-robocrane", AT)
-    values = {name: np.delete(column, AT) for name, column in values.items()}
-    out = tracked("nist-robocrane", values)
+    name = "nist-robocrane"
+    values = {field: np.delete(column, AT) for field, column in moving(name).items()}
+    out = tracked(name, values)
     assert faults(out, AT - 1) == GOOD
     assert faults(out, AT) == Status.STALE | Status.CONVERGED
     assert faults(out, AT + 1) == GOOD
-    assert np.abs(out["x"][AT] - poses[AT + 1, 0]) <= 10e-6
+    assert np.abs(out["x"][AT] - movement(name, 400)[AT + 1, 0]) <= 10e-6
 
 
 def test_standstill_raises_nothing():
@@ -127,7 +127,7 @@ def test_standstill_raises_nothing():
 
 
 def test_a_slack_cable_is_flagged_by_its_measured_tension():
-    values, _ = faulty("hangprinter", AT)
+    values = moving("hangprinter")
     values["S2"][AT:] = 0.0
     out = tracked("hangprinter", values)
     assert faults(out, AT - 1) == GOOD
@@ -142,7 +142,6 @@ def test_homing_takes_the_encoders_as_they_are_for_home():
     for i in range(4):  # relative encoders: any zero
         values[f"L{i + 1}"] += 0.05 * (i + 1)
     values["restart"][10] = values["homing"][10] = 1
-    values["L1"][11:] += 0.0
     start = cable_lengths(robot(name), home[None])
     for i in range(4):
         values[f"L{i + 1}"][:11] = start[0, i] + 0.05 * (i + 1)
@@ -153,14 +152,10 @@ def test_homing_takes_the_encoders_as_they_are_for_home():
 
 def test_a_pose_outside_the_workspace_is_out_of_range():
     name = "planar4"
-    low, high = robot(name).workspace.position[0]
+    inside = robot(name).workspace.position[0][1] - 0.01
     poses = np.tile(np.array(robot(name).workspace.home), (300, 1))
-    poses[:, 0] = np.clip(
-        (low + high) / 2 + np.arange(300) * 3e-4 * (high - low), None, high + 0.09
-    )
-    poses[:, 0] = np.minimum(poses[:, 0], high + 0.06)
-    poses[:150, 0] = high - 0.01
-    poses[150:, 0] = high - 0.01 + np.minimum(np.arange(150) * 1e-4 * 10, 0.08)
+    poses[:150, 0] = inside
+    poses[150:, 0] = inside + np.minimum(np.arange(150) * 1e-3, 0.08)  # 2 cm beyond the start error
     out = tracked(name, stream_of(robot(name), poses))
     assert out["status"][149] == GOOD
     assert Status.OUT_OF_RANGE in Status(int(out["status"][-1]))

@@ -36,17 +36,6 @@ from solver_ref.errors import InputError
 from solver_ref.kernels import KERNELS
 from solver_ref.robot_file import builtin_names, load
 
-__all__ = [
-    "catalogue",
-    "check",
-    "generate",
-    "geometry_words",
-    "load",
-    "simulate",
-    "solve",
-    "synth",
-]
-
 
 def catalogue() -> dict[str, Any]:
     """What can be named: built-in robots, targets, kernels (and boards, none yet).

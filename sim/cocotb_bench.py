@@ -168,7 +168,8 @@ class Bench:
         rows = [list(zip(*(c.tolist() for c in side.values()), strict=True)) for side in columns]
         fixed = setup["tag_width"], Model(*rows), setup["latency"], setup["ii"]
         bench = cls(dut, *sides, *fixed)
-        for port in ("clk", "rst", "i_valid", "o_ready"):
+        loading = ["geometry_valid"] * hasattr(dut, "geometry_valid")
+        for port in ("clk", "rst", "i_valid", "o_ready", *loading):
             getattr(dut, port).value = 0
         await Timer(1, "ns")
         cocotb.start_soon(Clock(dut.clk, 10, "ns").start(start_high=False))

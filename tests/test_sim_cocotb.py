@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from amaranth.back import verilog
 from toy_kernels import A, B, DelayPipeline, countdown, product
 
 from hdl.ring import RingKernel
 from hdl.shell import StreamKernel
 from hdl.testbench import write_hex
+from hdl.verilog import verilog
 from sim.cocotb_run import CocotbFailure, run_cocotb
 from sim.tools import available
+from solver_ref import graph as g
 from solver_ref.interpreter import evaluate
 from solver_ref.iteration import evaluate_iteration
 
@@ -19,7 +20,7 @@ TESTS = 4
 def run(folder, kernel, inputs, outputs, **options):
     if reason := available("icarus"):
         pytest.skip(reason)
-    text = verilog.convert(kernel, name="toy", emit_src=False, strip_internal_attrs=True)
+    text = verilog(kernel, "toy", "")
     files = {name: folder / name for name in ("toy.v", "in.hex", "expected.hex")}
     files["toy.v"].write_text(options.pop("change", str)(text))
     write_hex(files["in.hex"], kernel.inputs, inputs)
@@ -61,6 +62,15 @@ def test_a_ring_passes_every_test(tmp_path):
     kernel = RingKernel(countdown(), DelayPipeline(countdown().graph, latency=4, ii=2), tag_width=3)
     outputs, _ = evaluate_iteration(countdown(), inputs)
     assert run(tmp_path, kernel, inputs, outputs) == TESTS
+
+
+def test_a_kernel_with_a_load_port_passes_every_test_unloaded(tmp_path):
+    nodes = (g.Input("a", A), g.Parameter("p", B, -5, 9, 3), g.Multiply(0, 1))
+    graph = g.Graph("loaded", nodes, (g.Output("y", 2),))
+    kernel = StreamKernel(DelayPipeline(graph, latency=4, ii=2), tag_width=4)
+    inputs = {"a": np.random.default_rng(5).integers(A.lo, A.hi + 1, 30)}
+    cycles = {"latency": kernel.latency, "ii": kernel.ii}
+    assert run(tmp_path, kernel, inputs, evaluate(graph, inputs), **cycles) == TESTS
 
 
 def test_a_wrong_bit_fails_and_is_named(tmp_path):

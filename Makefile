@@ -41,6 +41,9 @@ soak: $(STAMP)
 
 bench: $(STAMP)
 	$(PY) -m bench.iterations
+	$(PY) -m bench.predictor
+	$(PY) -m bench.tracking
+	$(PY) -m bench.software
 	$(PY) -m bench.resources
 
 lint: $(STAMP)

@@ -15,12 +15,14 @@ ROWS = (
     "step --ii 1 --profile 18bit",
     "step --ii 2",
     "step --ii 4",
+    "step --ii 4 --runtime-geometry",
     "step --ii 12",
     "lengths --ii 4",
     "forward --ii 4",
     "step --ii 6 --target ecp5-85k",
     "step --ii 6 --target ecp5-85k --route",
 )
+FLAGS = ("route", "runtime_geometry")
 HEADER = ("`kinegate synth four-cable --kernel ...`", "DSP", "busy", "LUT", "FF", "BRAM")
 HEADER += ("latency (cycles)", "clock (MHz)", "results/s")
 
@@ -30,8 +32,8 @@ def options(row: str) -> dict[str, object]:
     kernel, *words = row.split()
     found: dict[str, object] = {"kernel": kernel}
     while words:
-        name = words.pop(0).removeprefix("--")
-        if name == "route":
+        name = words.pop(0).removeprefix("--").replace("-", "_")
+        if name in FLAGS:
             found[name] = True
         else:
             value = words.pop(0)

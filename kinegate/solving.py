@@ -95,7 +95,8 @@ def check_columns(values: Mapping[str, object], robot: Robot, kernel: str) -> di
 
 
 def _check(file: str, names: ColumnNames, columns: Mapping[str, np.ndarray]) -> None:
-    """A start has all its coordinates or none, and lambda lies between 0 and 1."""
+    """A start has all its coordinates or none, of two ways one is given, and lambda lies between 0
+    and 1."""
     for group in names.whole:
         missing = [name for name in group if name not in columns]
         if 0 < len(missing) < len(group):
@@ -103,6 +104,11 @@ def _check(file: str, names: ColumnNames, columns: Mapping[str, np.ndarray]) -> 
             got = ", ".join(name for name in group if name in columns)
             wrong = "is a missing column"
             raise CsvError(file, missing[0], wrong=wrong, expected=expected, got=got)
+    given = [group for group in names.either if any(name in columns for name in group)]
+    if names.either and len(given) != 1:
+        expected = " or ".join(", ".join(group) for group in names.either)
+        wrong, got = ("is given twice", "both") if given else ("is a missing column", "neither")
+        raise CsvError(file, names.either[0][0], wrong=wrong, expected=expected, got=got)
     damping = columns.get("lambda", np.zeros(0))
     wrong = np.flatnonzero((damping < 0) | (damping > 1))
     if wrong.size:

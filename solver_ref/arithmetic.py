@@ -150,6 +150,15 @@ class FloatArithmetic(Arithmetic):
         """The value times the shared power of two."""
         return value
 
+    def over_block(self, value: Scalar, block: None, limit: float, most: int, flag: str) -> Scalar:
+        """The value over the shared power of two; hardware limits the result to +-limit, and what
+        it multiplies by to 2**most."""
+        return value
+
+    def block_square(self, square: Scalar, block: None) -> Scalar:
+        """The square of normalised values times that of the shared power of two."""
+        return square
+
     def absolute(self, value: Scalar) -> Scalar:
         return np.abs(value)
 

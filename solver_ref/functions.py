@@ -20,6 +20,9 @@ from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.profile import Profile
 from solver_ref.roots import LONG_WORD, RECIPROCAL_FRACTION, Reciprocal
 
+SQUARE_FRACTION = 36
+"""Fraction bits of a square that was normalised."""
+
 
 @dataclass(frozen=True)
 class BlockExponent:
@@ -119,6 +122,25 @@ class TracedArithmetic(AngleArithmetic):
         """The value times the block's power of two, rounded to floor at `fraction`."""
         scaled = value.scaled(block.exponent).extended(fraction)
         return scaled.apply(g.ShiftRight, block.shift).narrow(fraction)
+
+    def over_block(
+        self, value: Fixed, block: BlockExponent, limit: float, most: int, flag: str
+    ) -> Fixed:
+        """The value over the block's power of two, limited to +-limit (under `flag`).
+
+        Where it would be multiplied by more than 2**most it is so by that.
+        """
+        shift = self.minimum([block.shift, self.builder.constant(float(most + block.exponent))])
+        span, most_shift = value.range, shift.range.hi
+        wide = value.apply(g.ShiftLeft, shift, lo=span.lo << most_shift, hi=span.hi << most_shift)
+        return self.limit(wide.scaled(-block.exponent), limit, flag)
+
+    def block_square(self, square: Fixed, block: BlockExponent) -> Fixed:
+        """The square of normalised values times that of the block's power of two, to
+        `SQUARE_FRACTION` bits."""
+        twice = block.shift.scaled(1).extended(0)
+        scaled = square.scaled(2 * block.exponent).extended(SQUARE_FRACTION)
+        return scaled.apply(g.ShiftRight, twice).narrow(SQUARE_FRACTION)
 
 
 def rotation_polynomials(largest_s: float, errors: tuple[float, float, float]) -> list[Polynomial]:

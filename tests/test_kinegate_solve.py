@@ -267,3 +267,30 @@ def test_the_generated_hardware_writes_the_bytes_of_the_model(run, tmp_path):
 def test_bad_columns_in_memory_are_named(rows, pattern):
     with pytest.raises(ValueError, match=pattern):
         solve("hangprinter", rows, kernel="lengths")
+
+
+POINT = {"x": [0.1], "y": [0.2], "z": [0.3]}
+TWIST = {"vx": [0.1], "vy": [0.2], "vz": [-0.1]}
+RATES = {"dL1": [0.1], "dL2": [0.0], "dL3": [0.0], "dL4": [0.0]}
+
+
+def test_rates_of_a_twist_have_that_twist():
+    there = solve("hangprinter", POINT | TWIST, kernel="rate")
+    rates = {name: there.columns[name] for name in RATES}
+    back = solve("hangprinter", POINT | rates, kernel="rate")
+    assert there.valid.all() and back.valid.all()
+    for name, value in TWIST.items():
+        assert abs(back.columns[name][0] - value[0]) < 5e-6
+
+
+@pytest.mark.parametrize(
+    "rows, pattern",
+    [
+        (POINT, r"rows: vx: is a missing column; expected vx, vy, vz or dL1, .*; got neither"),
+        (POINT | TWIST | RATES, r"rows: vx: is given twice; expected vx, .* or dL1, .*; got both"),
+        (POINT | {"dL2": [0]}, r"rows: dL1: is a missing column; expected all of dL1, .*; got dL2"),
+    ],
+)
+def test_rates_need_exactly_one_way(rows, pattern):
+    with pytest.raises(ValueError, match=pattern):
+        solve("hangprinter", rows, kernel="rate")

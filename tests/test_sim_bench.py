@@ -43,6 +43,12 @@ def test_forward_takes_exactly_the_cycles_of_its_model(tmp_path):
     assert seen.latency["min"] < seen.latency["max"]
 
 
+def test_rates_take_a_second_pass_where_the_fuse_is_blown(tmp_path):
+    seen = run(tmp_path, "four-cable-concurrent", "rate", 12, count=60)
+    assert seen.passed, f"seed {SEED}: {seen}"
+    assert seen.latency["min"] < seen.latency["max"]
+
+
 @pytest.mark.parametrize("options", [(), ("stall_in=40", "stall_out=60", "seed=1")])
 def test_track_answers_in_7_cycles_and_takes_the_next_sample_when_it_is_ready(tmp_path, options):
     seen = run(tmp_path, "hangprinter", "track", 8, *options, count=12)

@@ -6,6 +6,7 @@ from solver_ref.kernels.equilibrium_update import EquilibriumStepKind
 from solver_ref.kernels.forward import Forward
 from solver_ref.kernels.kind import KernelKind
 from solver_ref.kernels.lengths import Lengths
+from solver_ref.kernels.rate import Rate
 from solver_ref.kernels.step import StepKind
 from solver_ref.kernels.tension import Tension
 from solver_ref.kernels.track import Track
@@ -18,6 +19,7 @@ KERNELS: dict[str, KernelKind] = {
         ByClosure(Forward(), EquilibriumForward()),
         Track(),
         Tension(),
+        Rate(),
     )
 }
 

@@ -46,7 +46,7 @@ class ColumnNames:
     """The columns of a batch: those it needs, those it may have, those that are not read.
 
     Of the first two, `positive` ones must be above zero and `not_negative` ones not below. `whole`:
-    optional ones that come together or not at all.
+    optional ones that come together or not at all. `either`: of these groups exactly one is given.
     """
 
     required: tuple[str, ...]
@@ -55,6 +55,7 @@ class ColumnNames:
     positive: tuple[str, ...] = ()
     not_negative: tuple[str, ...] = ()
     whole: tuple[tuple[str, ...], ...] = ()
+    either: tuple[tuple[str, ...], ...] = ()
 
 
 class KernelKind(ABC):

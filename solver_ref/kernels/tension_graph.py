@@ -10,7 +10,7 @@ import math
 from functools import cached_property
 
 from solver_ref import graph as g
-from solver_ref.cable import CableState, Rotation, cable_at, rotation, spatial
+from solver_ref.cable import Rotation, rotation, spatial
 from solver_ref.elongation import elongation
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
@@ -33,7 +33,7 @@ from solver_ref.kernels.tension_ports import (
     wrench_names,
 )
 from solver_ref.kernels.tension_samples import pass_limit
-from solver_ref.pulley_limits import pulley_limits
+from solver_ref.kernels.unit_rows import unit_rows
 from solver_ref.statics import carried_wrench
 from solver_ref.status import Status
 from solver_ref.tension import BALANCE, UNBALANCED_LIMIT
@@ -65,7 +65,7 @@ class TensionGraph:
         motion = self._motion()
         state, count = self._state(), m.input("count", Format(False, self.limit.bit_length(), 0))
         turn = rotation(m, pose[3:])
-        rows = [self._row(pose[:3], turn, number) for number in range(len(robot.cables))]
+        rows = unit_rows(m, domain.domain, pose[:3], turn)
         wrench = self._wrench(turn, motion)
         judged = tension_pass(
             m, domain.limits, rows, wrench, state, domain.bounds, domain.precision
@@ -127,35 +127,6 @@ class TensionGraph:
         if self.redundant:
             values |= {f"high{i + 1}": flag for i, flag in enumerate(state.high)}
         return {f"next_{name}": value for name, value in (values | {"kept": state.kept}).items()}
-
-    def _row(self, position: list[Fixed], turn: Rotation, number: int) -> list[Fixed]:
-        """[u, (r x u) / l] of a cable in the free coordinates."""
-        m, robot = self.m, self.robot
-        cable, length = robot.cables[number], robot.characteristic_length
-        state = cable_at(m, position, turn, cable, pulley_limits(robot)[number])
-        low, high = self.domain.domain.reach[number]
-        square = m.clamp(state.square, low * low, high * high, "length")
-        _, inverse = m.square_root(square, "unit")
-        unit = [self._within(x * inverse, 1.0) for x in state.vector]
-        lever = math.hypot(*cable.attachment) / length
-        return [
-            (unit + self._moment(state, unit, 2.0 ** math.ceil(math.log2(lever or 1.0))))[index]
-            for index in robot.free
-        ]
-
-    def _moment(self, state: CableState, unit: list[Fixed], size: float) -> list[Fixed]:
-        """(r x u) / l, within the size of r / l."""
-        m = self.m
-        scale = m.constant(1 / self.robot.characteristic_length, "unit")
-        arm = [m.nearest(x * scale, "unit") for x in state.lever]
-        turns = ((1, 2), (2, 0), (0, 1))
-        return [self._within(arm[j] * unit[k] - arm[k] * unit[j], size) for j, k in turns]
-
-    def _within(self, value: Fixed | int, size: float) -> Fixed | int:
-        """The value as a word of +-size, which is no fault: rounding alone can pass it."""
-        if not isinstance(value, Fixed):
-            return value
-        return self.m.nearest(value.into(-size, size * (1 - 2.0**-24), "saturate"), "unit")
 
     def _wrench(self, turn: Rotation, motion: list[list[Fixed]]) -> list[Fixed]:
         """W, moments divided by the characteristic length."""

@@ -1,0 +1,108 @@
+"""`rate`: twist -> length rates, and back, damped near singularities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from solver_ref.kernels.domain import Domain, Kernel
+from solver_ref.kernels.kind import (
+    WRITTEN,
+    Choices,
+    ColumnNames,
+    Columns,
+    KernelKind,
+    beyond,
+    drawn_poses,
+    stack,
+    verdict,
+)
+from solver_ref.kernels.rate_graph import TWIST, rate_kernel, rate_limits, rate_names
+from solver_ref.kernels.tension_ports import twist_names
+from solver_ref.kinematics import scaling
+from solver_ref.rate import SPEED, rates_of, twists_of
+from solver_ref.robot import CLOSURES, Robot
+from solver_ref.status import Status
+
+BACK_SHARE, NOISY_SHARE = 0.6, 0.2
+"""Shares of the test vectors from rates to a twist, and of those with rates of no twist."""
+USUAL_SPEED, NOISE = 0.5, 0.05
+"""Of the test vectors' twists, as a share of what is declared, and that noise (m/s)."""
+
+
+class Rate(KernelKind):
+    name = "rate"
+    what = "pose and twist -> length rates; pose and length rates -> twist"
+    closures = CLOSURES
+    loadable = CLOSURES
+    usual_ii = 8
+
+    def trace(self, domain: Domain) -> Kernel:
+        return rate_kernel(domain)
+
+    def columns(self, robot: Robot) -> ColumnNames:
+        ways = (twist_names(robot), rate_names(robot))
+        return ColumnNames(
+            required=robot.coordinates,
+            optional=(*ways[0], *ways[1]),
+            ignored=(*WRITTEN, "t"),
+            whole=ways,
+            either=ways,
+        )
+
+    def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
+        """What is not given is at rest; rates that are given are the way back."""
+        nothing = np.zeros(len(columns[robot.coordinates[0]]))
+        back = nothing + (rate_names(robot)[0] in columns)
+        rest = dict.fromkeys((*twist_names(robot), *rate_names(robot)), nothing)
+        return rest | dict(columns) | {"back": back}
+
+    def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
+        robot, back = domain.robot, inputs["back"] > 0
+        poses, given = stack(inputs, robot.coordinates), stack(inputs, twist_names(robot))
+        asked = stack(inputs, rate_names(robot))
+        found, pivot, blown = twists_of(robot, poses, asked)
+        twists = np.where(back[:, None], found, given)
+        rates = rates_of(robot, poses, twists)
+        most = np.where(back, -TWIST.lo * TWIST.quantum, SPEED)
+        out = beyond(robot, poses) | (np.abs(twists) > most[:, None]).any(axis=1)
+        out |= back & (np.abs(asked) > rate_limits(domain).rates).any(axis=1)
+        result = dict(zip(twist_names(robot), twists.T, strict=True))
+        result |= dict(zip(rate_names(robot), rates.T, strict=True))
+        bits = {Status.OUT_OF_RANGE: out, Status.NEAR_SINGULAR: blown}
+        return result | {"pivot": pivot, "status": verdict(bits)}
+
+    def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
+        poses, size = drawn_poses(robot, count, rng), len(robot.free)
+        twists = USUAL_SPEED * SPEED * rng.uniform(-1, 1, (count, size))
+        noisy = rng.uniform(size=(count, 1)) < NOISY_SHARE
+        rates = rates_of(robot, poses, twists)
+        rates += noisy * NOISE * rng.uniform(-1, 1, rates.shape)
+        back = rng.uniform(size=count) < BACK_SHARE
+        return {
+            name: column
+            for names, values in (
+                (robot.coordinates, poses),
+                (twist_names(robot), np.where(back[:, None], 0.0, twists)),
+                (rate_names(robot), np.where(back[:, None], rates, 0.0)),
+                (("back",), back[:, None].astype(float)),
+            )
+            for name, column in zip(names, values.T, strict=True)
+        }
+
+    def errors(
+        self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
+    ) -> dict[str, float]:
+        """`m/s`: of the rates of the twist that came out; `twist`: of a twist from rates, scaled
+        (m/s), where the fuse is whole."""
+        poses, twists = stack(inputs, robot.coordinates), stack(outputs, twist_names(robot))
+        rates = rates_of(robot, poses, twists)
+        errors = {"m/s": float(np.abs(stack(outputs, rate_names(robot)) - rates).max())}
+        singular = outputs["status"].astype(np.int64) & int(Status.NEAR_SINGULAR) != 0
+        found, _, blown = twists_of(robot, poses, stack(inputs, rate_names(robot)))
+        rows = (inputs["back"] > 0) & ~singular & ~blown
+        if rows.any():
+            off = (twists - found)[rows] * scaling(robot)
+            errors["twist"] = float(np.abs(off).max())
+        return errors

@@ -1,0 +1,152 @@
+"""The graph of one pass of `rate`, and the iteration over it.
+
+The first pass takes rates back to a twist without damping; where its fuse is blown, a second one
+damps. Whatever the twist is, the rates that come out are its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from solver_ref.cable import rotation, spatial
+from solver_ref.fixed import Format
+from solver_ref.fixed_arithmetic import Fixed
+from solver_ref.functions import SQUARE_FRACTION, TracedArithmetic
+from solver_ref.geometry import LEVER_ROOM
+from solver_ref.iteration import Iteration
+from solver_ref.kernels.domain import Domain, Kernel, pose_formats, pose_inputs
+from solver_ref.kernels.ports import status_word
+from solver_ref.kernels.tension_ports import twist_names
+from solver_ref.kernels.unit_rows import unit_rows
+from solver_ref.profile import Fraction, Profile, Significant
+from solver_ref.rate import SPEED, RateLimits, Solved, solve_rates
+from solver_ref.robot import Robot
+from solver_ref.roots import LONG_WORD
+from solver_ref.status import Status
+
+FLAG = Format(False, 1, 0)
+WORD = 25
+"""Bits of rates and twists: one operand of a multiplier."""
+LONG = 30
+"""Bits of answers on the way: the other operand, which no multiplier takes whole."""
+TWIST = Format(True, 4, WORD - 4)
+"""Of a component of a twist: twice what is declared, for damped and least-squares answers."""
+PIVOT = Format(False, 6, SQUARE_FRACTION)
+QUIET = ("singular", "unused")
+"""Flags that put nothing out of range: the fuse has its own."""
+FORTH, BACK = ("given",), ("asked", "answer", "twist")
+"""Flags of one way."""
+
+
+@dataclass(frozen=True)
+class RateProfile(Profile):
+    """A profile with the roles of rates and of an orthogonalisation."""
+
+    norm: Significant
+    remainder: Fraction
+    answer: Significant
+    rates: Fraction
+
+
+def rate_kernel(domain: Domain) -> Kernel:
+    """The iteration and the graph of its pass; its words are long in any profile."""
+    own = {f.name: getattr(domain.profile, f.name) for f in dataclasses.fields(domain.profile)}
+    own |= dict.fromkeys(("gram", "reciprocal"), Significant(LONG_WORD))
+    own |= {"norm": Significant(28), "remainder": Fraction(28), "answer": Significant(LONG)}
+    own["rates"] = Fraction(rate_format(rate_limits(domain)).fraction)
+    profile = RateProfile(**own)
+    iteration = _iteration(domain, profile)
+    return Kernel("rate", domain.robot, profile, iteration.graph, iteration)
+
+
+def rate_names(robot: Robot) -> tuple[str, ...]:
+    return tuple(f"dL{i + 1}" for i in range(len(robot.cables)))
+
+
+def rate_limits(domain: Domain) -> RateLimits:
+    """Of any geometry that the hardware can have."""
+    return RateLimits.of(domain.robot, LEVER_ROOM if domain.loaded else 0.0)
+
+
+def rate_format(limits: RateLimits) -> Format:
+    """Of a length's rate (m/s)."""
+    integer = math.floor(math.log2(max(limits.rates))) + 2
+    return Format(True, integer, WORD - integer)
+
+
+def _iteration(domain: Domain, profile: RateProfile) -> Iteration:
+    robot, limits, names = domain.robot, rate_limits(domain), rate_names(domain.robot)
+    largest = robot.tilt_bound + robot.workspace.start_error[1]
+    m = TracedArithmetic(profile, tilt=robot.tilt_bound, largest_tilt=largest)
+    full = spatial(pose_inputs(m, robot), robot.free)
+    form = rate_format(limits)
+    twist = [m.clamp(m.input(n, TWIST), -SPEED, SPEED, "given") for n in twist_names(robot)]
+    rates = [
+        m.clamp(m.input(name, form), -most, most, "asked")
+        for name, most in zip(names, limits.rates, strict=True)
+    ]
+    back, damped = m.input("back", FLAG), m.input("damped", FLAG)
+    before = m.input("before", PIVOT)
+    rows = unit_rows(m, domain, full[:3], rotation(m, full[3:]))
+    solved = solve_rates(m, rows, rates, damped, limits)
+    pivot = m.select(damped, before, solved.pivot)
+    again = m.every(back, solved.blown, m.negation(damped))
+    scaled, results = _twist(m, domain, twist, solved, back)
+    for name, row in zip(names, rows, strict=True):
+        rate = m.dot_within(row, scaled, 2.0 ** (form.integer - 1), "answer", "rate")
+        results[name] = m.nearest(rate, "rates")
+    results |= {"pivot": pivot}
+    results |= {"status": _status(m, back, m.any([damped, solved.blown]))}
+    outputs = {"next_damped": again, "next_before": pivot, "done": m.negation(again)}
+    formats = {"next_before": PIVOT, "pivot": PIVOT}
+    return Iteration(
+        graph=m.builder.graph("rate", results | outputs, formats),
+        state=("damped", "before"),
+        inputs=(*pose_formats(robot, profile), *twist_names(robot), *names, "back"),
+        initial={"damped": 0, "before": 0},
+        done="done",
+        results=tuple(results),
+        max_passes=2,
+    )
+
+
+def _twist(
+    m: TracedArithmetic, domain: Domain, given: list[Fixed], solved: Solved, back: Fixed
+) -> tuple[list[Fixed], dict[str, Fixed]]:
+    """The twist, scaled and as it comes out: the one that was given, or found from the rates."""
+    robot, length = domain.robot, domain.robot.characteristic_length
+    scaled, results = [], {}
+    for place, (name, own, found) in enumerate(
+        zip(twist_names(robot), given, solved.twist, strict=True)
+    ):
+        turns = place >= robot.translations
+        own_scaled = m.nearest(own * m.constant(length, "unit"), "answer") if turns else own
+        found_own = found * m.constant(1 / length, "unit") if turns else found
+        found_own = found_own.narrow(TWIST.fraction, "half_even")
+        found_own = m.limit(found_own, 2.0 ** (TWIST.integer - 1), "twist")
+        scaled.append(m.select(back, found, own_scaled))
+        results[name] = m.select(back, found_own, own)
+    return scaled, results
+
+
+def _status(m: TracedArithmetic, back: Fixed, singular: Fixed) -> Fixed:
+    """A way that is not taken puts nothing out of range."""
+    ways = [m.every(back, m.any(_flags(m, BACK))), m.any(_flags(m, FORTH))]
+    ways[1] = m.every(m.negation(back), ways[1])
+    quiet = (*QUIET, *BACK, *FORTH)
+    every = [flag for name, flags in m.flags.items() if name not in quiet for flag in flags]
+    outside = m.any([*every, *ways])
+    return status_word(
+        m,
+        {
+            Status.VALID: m.negation(outside),
+            Status.NEAR_SINGULAR: singular,
+            Status.OUT_OF_RANGE: outside,
+        },
+    )
+
+
+def _flags(m: TracedArithmetic, names: tuple[str, ...]) -> list[Fixed]:
+    return [flag for name in names for flag in m.flags.get(name, [])]

@@ -81,7 +81,8 @@ def check(robot: Source, **options: Unpack[GenerationOptions]) -> dict[str, Any]
     False
     """
     name, opened = open_robot(robot, options)
-    result = analyse(opened).as_dict()
+    with refusing(name):
+        result = analyse(opened).as_dict()
     cost = note = None
     try:
         with refusing(name):
@@ -200,8 +201,7 @@ def geometry_words(
     try:
         return words_of(opened.design, other)
     except InputError as error:
-        told = {"wrong": error.wrong, "expected": error.expected, "got": error.got}
-        raise InputError(name, error.key, **told) from None
+        raise error.about(name) from None
 
 
 def simulate(

@@ -37,7 +37,7 @@ class OptionError(InputError):
 class GenerationOptions(TypedDict, total=False):
     """The options of every function that makes hardware; what is left out has its default.
 
-    `kernel`: `lengths`, `step` (default; `forward` for `solve`), `forward` or `track`; `ii`: clock
+    `kernel`: a name of `solver_ref.kernels.KERNELS` (`step`; `forward` for `solve`); `ii`: clock
     cycles between two inputs (4; of `track`'s preparation 32); `target`: a chip (`xc7z020`);
     `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
     `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
@@ -151,6 +151,8 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         raise OptionError(
             name, "runtime-geometry", wrong=wrong, expected=expected, got=robot.closure
         )
+    with refusing(name):
+        kind.columns(robot)  # raises what the kernel misses in the robot's file
     fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile")}
     return Design(robot, Options(**fields, clock_mhz=clock, runtime_geometry=loaded))
 
@@ -205,11 +207,11 @@ def _check_same(name: str, options: GenerationOptions, design: Design) -> None:
 
 @contextmanager
 def refusing(name: str) -> Iterator[None]:
-    """Turns what the generator refuses into one error line."""
+    """Turns what the generator refuses into one error line that begins with `name`."""
     try:
         yield
-    except InputError:
-        raise
+    except InputError as error:
+        raise error.about(name) from None
     except ValueError as error:
         raise InputError(
             name,

@@ -11,6 +11,7 @@ import click
 
 from kinegate.designs import OptionError
 from solver_ref.errors import shown
+from solver_ref.kernels import KERNELS
 
 _LENGTH = re.compile(r"(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*(nm|um|µm|mm|m)", re.IGNORECASE)
 _UNITS = {
@@ -56,7 +57,9 @@ INTEGER = Value("integer", int, "an integer")
 NUMBER = Value("number", float, "a number")
 
 _GENERATION = (
-    click.option("--kernel", metavar="K", help="lengths, step, forward, ...; see `kinegate list`."),
+    click.option(
+        "--kernel", metavar="K", help=f"One of {', '.join(KERNELS)} [step; to solve forward]."
+    ),
     click.option(
         "--ii", type=INTEGER, metavar="N", help="Clock cycles between inputs [4; track 32]."
     ),

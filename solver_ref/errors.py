@@ -21,6 +21,11 @@ class InputError(ValueError):
         text = f"{self.file}: {key}: {wrong}; expected {expected}; got {got}"
         super().__init__(" ".join(text.split()))
 
+    def about(self, file: str | PathLike[str]) -> "InputError":
+        """The same error of another file: what a robot's user calls it, in place of its name."""
+        told = {"wrong": self.wrong, "expected": self.expected, "got": self.got}
+        return type(self)(file, self.key, **told)
+
 
 def shown(value: object, limit: int = 60) -> str:
     """`value` as it may stand in a message: printable, on one line, at most `limit` characters."""

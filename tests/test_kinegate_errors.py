@@ -154,6 +154,18 @@ def test_a_bad_robot_file_is_named_with_its_key(run, tmp_path, old, new, pattern
     assert [file.name for file in tmp_path.iterdir()] == ["crane.toml"]
 
 
+@pytest.mark.parametrize("words", ["generate -o out", "simulate", "synth", "solve no.csv", "check"])
+def test_what_a_kernel_misses_in_a_robot_file_is_named_with_the_file(run, tmp_path, words):
+    (tmp_path / "crane.toml").write_text(edit(CRANE, "mass = 85.0\n", ""))
+    command, *rest = words.split()
+    result = run(command, "crane.toml", *rest, "--kernel", "tension")
+    wrong = "crane.toml: platform.mass: is missing; expected the mass that the cables carry, in kg;"
+    assert wrong in " ".join(result.output.split())
+    if command != "check":
+        assert line_of(result) == f"error: {wrong} got no such key"
+    assert [file.name for file in tmp_path.iterdir()] == ["crane.toml"]
+
+
 @pytest.mark.parametrize(
     "text, pattern",
     [

@@ -8,6 +8,7 @@ import numpy as np
 
 from solver_ref.conditioning import Conditioning, conditioning, rank_tolerance
 from solver_ref.domain import corner_poses, level_poses, sample_poses
+from solver_ref.errors import InputError
 from solver_ref.finding import Finding
 from solver_ref.findings import describe_directions, find
 from solver_ref.kinematics import cable_lengths, pose_matrix
@@ -66,17 +67,17 @@ class Analysis:
 
 
 def analyse(robot: Robot, *, samples: int = 4096, seed: int = 0) -> Analysis:
-    """Analyse a robot on `samples` random poses, as many level ones, home and all corners."""
+    """Analyse a robot on `samples` random poses, as many level ones, home and all corners.
+
+    InputError names a cable that has no length in the whole workspace.
+    """
     rng = np.random.default_rng(seed)
     home = np.array(robot.workspace.home)
     corners = corner_poses(robot)
     level = np.vstack([level_poses(robot, samples, rng), _level(robot, corners)])
     everywhere = np.vstack([home, sample_poses(robot, samples, rng), corners])
     at_level, at_all = conditioning(robot, level), conditioning(robot, everywhere)
-    # A swivelling pulley right above its attachment has no direction, and the cable no length.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lengths = cable_lengths(robot, everywhere)
-    lengths = lengths[np.isfinite(lengths).all(axis=-1)]
+    lengths = _known_lengths(robot, everywhere)
     free = describe_directions(robot, home)
     cables, unknowns = len(robot.cables), len(robot.free)
     return Analysis(
@@ -108,6 +109,27 @@ def analyse(robot: Robot, *, samples: int = 4096, seed: int = 0) -> Analysis:
             lengths=lengths,
         ),
     )
+
+
+def _known_lengths(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """The lengths (N, cables), m, at those of the poses where all cables have one.
+
+    InputError names a cable that no pose gives a length.
+    """
+    # Inside its pulley, or right below one that swivels, an attachment leaves the cable no length.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lengths = cable_lengths(robot, poses)
+    known = np.isfinite(lengths)
+    if not known.all(axis=-1).any():
+        cable = int(known.sum(axis=0).argmin())
+        raise InputError(
+            robot.name,
+            f"cable[{cable + 1}].pulley",
+            wrong="has the attachment inside it, as far as the workspace goes",
+            expected="a smaller pulley or one elsewhere",
+            got=f"the radius {robot.cables[cable].pulley.radius:g} m",
+        )
+    return lengths[known.all(axis=-1)]
 
 
 def _level(robot: Robot, poses: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ import numpy as np
 from solver_ref.conditioning import Conditioning, null_space, rank_tolerance, scaled_jacobian
 from solver_ref.finding import Finding
 from solver_ref.kinematics import pose_matrix, scaling
+from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
 from solver_ref.sag import sag_findings
 
@@ -62,6 +63,7 @@ def find(
         *_singularities(robot, level, workspace),
         *_short_cables(robot, lengths),
         *_swivels(robot, poses),
+        *_pulleys(robot),
         *sag_findings(robot, poses),
         *_undetermined(robot, workspace, free),
         *_stretching(robot),
@@ -157,6 +159,15 @@ def _swivels(robot: Robot, poses: np.ndarray) -> list[Finding]:
     return [Finding(severity="warning", name="swivel-axis", text=text)]
 
 
+def _pulleys(robot: Robot) -> list[Finding]:
+    """A cable whose way over its pulley does not exist somewhere."""
+    try:
+        pulley_limits(robot)
+    except ValueError as error:
+        return [Finding(severity="error", name="pulley", text=str(error))]
+    return []
+
+
 def _stretching(robot: Robot) -> list[Finding]:
     if "tension" in robot.sensors or not any(cable.stiffness for cable in robot.cables):
         return []
@@ -164,7 +175,15 @@ def _stretching(robot: Robot) -> list[Finding]:
     if robot.platform.mass is None:
         text += "without the platform's mass they cannot be computed, nor the elongation"
         return [Finding(severity="warning", name="unknown-tensions", text=text)]
-    text += "they are computed, in `track` those of the sample before"
+    tensions = f"T1 to T{len(robot.cables)}"
+    computed = "(optional columns, computed where they are left out)"
+    if robot.closure == "equilibrium":
+        text += f"`lengths` and `step` take {tensions} {computed}, `forward` and `track` find them"
+    else:
+        text += (
+            f"`lengths`, `step` and `forward` take {tensions} {computed}, `track` needs those of "
+        )
+        text += "the sample before"
     return [Finding(severity="note", name="computed-tensions", text=text)]
 
 

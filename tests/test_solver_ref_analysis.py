@@ -13,9 +13,10 @@ from published_robots import caspr, needs_data, robot_of
 from solver_ref.analysis import Analysis, analyse, segment_distance
 from solver_ref.conditioning import null_space, scaled_jacobian
 from solver_ref.domain import corner_poses, sample_poses
+from solver_ref.errors import InputError
 from solver_ref.kinematics import cable_lengths
 from solver_ref.parts import Pulley
-from solver_ref.robot import Platform
+from solver_ref.robot import Platform, Robot
 from solver_ref.robot_file import builtin_names, load
 
 # borglab/GTDynamics, cable robot tests (BSD-2-Clause): planar XZ.
@@ -191,10 +192,34 @@ def test_the_full_crane_is_told_what_nobody_measures() -> None:
     ]
     longest = max(high for _, high in analysis.lengths)
     assert f"up to {1.2e-5 * longest:.3g} m longer" in text(analysis, "unmeasured-temperature")
+    assert "`step` take T1 to T4 (optional columns" in text(analysis, "computed-tensions")
+    followed = text(analyse(replace(robot, closure="attitude")), "computed-tensions")
+    assert followed.endswith("`track` needs those of the sample before")
     measured = analyse(replace(robot, sensors=("tension", "temperature")))
     assert names(measured, "note") == ["undetermined"]
     massless = replace(robot, platform=Platform(), closure="attitude")
     assert names(analyse(massless), "warning") == ["unknown-tensions"]
+
+
+def guided(radius: float) -> Robot:
+    """A point robot whose first cable comes over a swivelling pulley."""
+    point = load("hangprinter")
+    first = replace(point.cables[0], pulley=Pulley(radius=radius, axis=(0.0, 0.0, 1.0)))
+    return replace(point, cables=(first, *point.cables[1:]))
+
+
+@pytest.mark.parametrize("radius", [0.3, 1.0])
+def test_an_attachment_that_comes_inside_its_pulley_is_an_error(radius: float) -> None:
+    analysis = analyse(guided(radius))
+    assert not analysis.ok and names(analysis, "error") == ["pulley"]
+    assert "cable 1 of hangprinter has its attachment inside its pulley" in text(analysis, "pulley")
+
+
+def test_a_cable_without_any_length_is_refused_by_its_key() -> None:
+    with pytest.raises(
+        InputError, match=r"^hangprinter: cable\[1\].pulley: .*; got the radius 3 m"
+    ):
+        analyse(guided(3.0))
 
 
 def test_heavy_cables_are_a_warning() -> None:

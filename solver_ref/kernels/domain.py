@@ -73,6 +73,8 @@ class Domain:
         A measured attitude leaves pivots of the square of its weight, 2**-8, so that every profile
         eliminates with long words: with 18 bits most solves of the reference crane do not converge.
         """
+        # First, as it refuses cables that have no length somewhere.
+        wraps = pulley_limits(robot, loaded=loaded)
         bounds = solve_bounds(robot, loaded=loaded)
         more = LEVER_ROOM if loaded else 0.0
         profile = Profile.choose(
@@ -92,7 +94,7 @@ class Domain:
         turn = rotation(m, full[3:])
         spans = []
         cables = traced_cables(m, robot) if loaded else robot.cables
-        for cable, limits in zip(cables, pulley_limits(robot, loaded=loaded), strict=True):
+        for cable, limits in zip(cables, wraps, strict=True):
             square = cable_at(m, full[:3], turn, cable, limits).square.range
             low, high = (
                 math.sqrt(max(x, 0) * 2.0**-square.fraction) for x in (square.lo, square.hi)

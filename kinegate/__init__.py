@@ -10,12 +10,14 @@ from kinegate.api import (
     solve,
     synth,
 )
+from kinegate.importing import import_robot
 
 __all__ = [
     "catalogue",
     "check",
     "generate",
     "geometry_words",
+    "import_robot",
     "load",
     "simulate",
     "solve",

@@ -11,9 +11,12 @@ import click
 
 from kinegate import api, tables
 from kinegate.hardware import shortcomings
+from kinegate.importing import import_robot
 from kinegate.options import (
     INTEGER,
     NUMBER,
+    POSE,
+    RANGES,
     generation_options,
     given,
     json_option,
@@ -217,3 +220,22 @@ def synth(robot: str, route: bool, seed: int | None, as_json: bool, **options: A
     for text in short:
         _note(text)
     return FAILED if short else 0
+
+
+@main.command("import")
+@robot_argument("FILE")
+@click.option("-o", "--output", metavar="ROBOT.toml", required=True, help="The file to write.")
+@click.option("--cable-set", metavar="S", help="Of a CASPR model [its default].")
+@click.option("--name", metavar="NAME", help="Of the robot [the file's].")
+@click.option("--position", type=RANGES, metavar="LOW:HIGH,...", help="The workspace, m [derived].")
+@click.option("--tilt", type=NUMBER, metavar="RAD", help="Its largest rotation [derived].")
+@click.option("--home", type=POSE, metavar="X,Y,...", help="Where a solve starts [the file's].")
+@click.option("--poses", metavar="POSES.csv", help="Write the points of its trajectories, too.")
+@json_option
+def import_(robot: str, output: str, as_json: bool, **options: Any) -> None:
+    """Make a robot file of another project's: CASPR *_bodies.xml, Klipper winches.
+
+    The workspace is where the file moves the robot, or as much of that as can be solved.
+    """
+    made = import_robot(robot, output, **given(options))
+    _print_json(made) if as_json else tables.imported(made)

@@ -52,9 +52,22 @@ def _length(text: str) -> float:
     return float(Decimal(match[1] + (match[2] or "")) * _UNITS[match[3].lower()])
 
 
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(word) for word in text.split(","))
+
+
+def _ranges(text: str) -> tuple[tuple[float, float], ...]:
+    pairs = [tuple(float(number) for number in word.split(":")) for word in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(text)
+    return tuple(pairs)
+
+
 LENGTH = Value("length", _length, "a length with its unit, such as 10um or 0.01mm")
 INTEGER = Value("integer", int, "an integer")
 NUMBER = Value("number", float, "a number")
+POSE = Value("pose", _numbers, "numbers between commas, such as 0,0,2")
+RANGES = Value("ranges", _ranges, "low:high of each position, such as -1:1,-1:1,0.5:2")
 
 _GENERATION = (
     click.option(

@@ -185,6 +185,23 @@ def generated(made: Mapping[str, Any]) -> None:
     )
 
 
+def imported(made: Mapping[str, Any]) -> None:
+    """`import`."""
+    rows = {
+        "from": made["source"],
+        "motion": f"{made['motion']}, {made['cables']} cables",
+        "position": "; ".join(f"{low:g} to {high:g} m" for low, high in made["position"]),
+        "tilt": f"up to {made['tilt']:g} rad",
+        "home": made["home"],
+        "workspace": made["workspace_source"],
+    }
+    if made["poses_output"]:
+        rows["poses"] = f"{made['poses']} in {made['poses_output']}"
+    out = console()
+    out.print(facts(f"{made['robot']} in {made['output']}", rows))
+    out.print(f"next: kinegate check {made['output']}", soft_wrap=True)
+
+
 def simulation(seen: Mapping[str, Any]) -> None:
     """`simulate`."""
     rows = {

@@ -109,21 +109,33 @@ def _check_planes(robot: Robot, top: Table) -> None:
             raise top.error(key, wrong="leaves the plane", expected=expected, got=shown(axle))
 
 
+def coinciding(anchors: np.ndarray) -> Iterator[tuple[int, int]]:
+    """The pairs of anchors (cables, 3) that are in one place, by their indices."""
+    near = COINCIDENT * frame_size(anchors)
+    for i, j in combinations(range(len(anchors)), 2):
+        if math.dist(anchors[i], anchors[j]) <= near:
+            yield i, j
+
+
+def frame_size(anchors: np.ndarray) -> float:
+    """The largest side (m) of the box that holds all anchors (cables, 3)."""
+    return float(np.ptp(anchors, axis=0).max())
+
+
 def _check_anchors(robot: Robot, top: Table) -> None:
-    size = float(np.ptp(robot.anchors, axis=0).max())
+    near = COINCIDENT * frame_size(robot.anchors)
     waived = "allow_coincident_anchors" in top.values and top.text("allow_coincident_anchors")
-    for (i, first), (j, second) in combinations(enumerate(robot.cables, 1), 2):
-        if math.dist(first.anchor, second.anchor) > COINCIDENT * size:
-            continue
-        same = math.dist(first.attachment, second.attachment) <= COINCIDENT * size
+    for i, j in coinciding(robot.anchors):
+        first, second = robot.cables[i], robot.cables[j]
+        same = math.dist(first.attachment, second.attachment) <= near
         if waived and not same:
             continue
         expected = "another place"
         if not same:
             expected += ', or allow_coincident_anchors = "reason"'
         raise top.error(
-            f"cable[{j}].anchor",
-            wrong=f"coincides with cable[{i}].anchor" + (", attachments too" if same else ""),
+            f"cable[{j + 1}].anchor",
+            wrong=f"coincides with cable[{i + 1}].anchor" + (", attachments too" if same else ""),
             expected=expected,
             got=shown(second.anchor),
         )
@@ -133,7 +145,7 @@ def _check_reach(robot: Robot, top: Table) -> None:
     """No attachment enters its pulley, and no drum runs empty, in the grown workspace."""
     if not any(cable.pulley or cable.drum for cable in robot.cables):
         return
-    nearest, farthest = _reach(robot)
+    nearest, farthest = reach(robot)
     for i, cable in enumerate(robot.cables):
         if cable.pulley and nearest[i] <= 2 * cable.pulley.radius:
             expected = (
@@ -148,7 +160,7 @@ def _check_reach(robot: Robot, top: Table) -> None:
             raise _wrong(top, key, expected, cable.drum.capacity)
 
 
-def _reach(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+def reach(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """The least and largest distance (m) of each anchor from its attachment, over all positions of
     the grown workspace and the rotations of its corners."""
     corners = corner_poses(robot, margin=robot.workspace.start_error)

@@ -7,7 +7,6 @@ import csv
 import difflib
 import io
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TextIO
 import numpy as np
 
 from solver_ref.errors import InputError, shown
+from solver_ref.files import replace_text
 
 # What counts as a number in a cell: decimal, with or without exponent. NaN and infinity match,
 # to be refused by a message of their own.
@@ -193,7 +193,7 @@ def write_rows(
         writer.writerow([_cell(value) for value in row])
     text = buffer.getvalue()
     if isinstance(target, str | PathLike):
-        _replace(Path(target), text)
+        replace_text(target, text, error=CsvError)
     else:
         target.write(text)
 
@@ -208,23 +208,3 @@ def _cell(value: object) -> str:
     if isinstance(value, float | np.floating):
         return repr(float(value))
     raise ValueError(f"a CSV value must be a number or a text, not {type(value).__name__}")
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put `text` in the place of `path`, which a link or a device keeps being."""
-    place = path.resolve()
-    draft = place.with_name(f".{place.name}.{os.getpid()}.tmp")
-    try:
-        if place.exists() and not place.is_file():
-            place.write_text(text, encoding="utf-8", newline="")
-            return
-        try:
-            draft.write_text(text, encoding="utf-8", newline="")
-            draft.replace(place)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise CsvError(
-            str(path), "file", wrong="cannot be written", expected="a writable path", got=reason
-        ) from None

@@ -22,7 +22,7 @@ class Motion:
     """What a platform can do: the coordinates of its pose, translations first.
 
     `free` are their indices among the spatial six (x, y, z, rx, ry, rz); `normal` is the axis
-    (0, 1, 2 for x, y, z) that a planar platform turns about, None for the others.
+    (0, 1, 2 for x, y, z) across the plane of a planar motion, None for the others.
     """
 
     coordinates: tuple[str, ...]
@@ -46,6 +46,8 @@ MOTIONS: dict[str, Motion] = {
     # theta turns about +y, so that (z, x, y) is right-handed and R is the usual Ry(theta).
     "planar-xz": Motion(coordinates=("x", "z", "theta"), free=(0, 2, 4), normal=1),
     "point": Motion(coordinates=("x", "y", "z"), free=(0, 1, 2)),
+    "point-xy": Motion(coordinates=("x", "y"), free=(0, 1), normal=2),
+    "point-xz": Motion(coordinates=("x", "z"), free=(0, 2), normal=1),
 }
 
 # How the coordinates are determined. `lengths`: by the lengths alone (a determined robot).

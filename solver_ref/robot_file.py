@@ -132,7 +132,7 @@ def _robot(top: Table, mechanism: Mechanism) -> Robot:
     motion_name = top.word("motion", mechanism.motions)
     motion = MOTIONS[motion_name]
     top.units = _units(top)
-    default_gravity = (0.0, 0.0, 0.0 if motion_name == "planar-xy" else -9.81)
+    default_gravity = (0.0, 0.0, 0.0 if motion.normal == 2 else -9.81)
     own = mechanism.read(top, motion)
     robot = Robot(
         name=name,

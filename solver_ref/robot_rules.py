@@ -127,19 +127,33 @@ def _check_platform(robot: Robot, top: Table) -> None:
     if not np.array_equal(tensor, tensor.T):
         raise _wrong(top, "platform.inertia", "a symmetric matrix", platform.inertia)
     normal = MOTIONS[robot.motion].normal
-    # Of a planar platform one moment counts, and published files often leave the others zero.
-    moments = np.linalg.eigvalsh(tensor) if normal is None else tensor[normal, normal].reshape(1)
-    slack = INERTIA_SLACK * float(np.trace(np.abs(tensor)))
-    if moments.min() < -slack:
+    moments = _moments(tensor, normal)
+    if moments.min() < -_slack(tensor):
         expected = "moments of 0 kg m^2 or more"
         raise _wrong(top, "platform.inertia", expected, f"a moment of {moments.min():.6g}")
-    fault = None
-    if moments.min() <= slack:
-        fault = "has a moment of zero"
-    elif normal is None and moments[2] > moments[0] + moments[1] + slack:
-        fault = "breaks the triangle inequality"
+    fault = inertia_fault(tensor, normal)
     if fault:
         _waive_inertia(top, fault, [float(f"{moment:.6g}") for moment in moments])
+
+
+def inertia_fault(tensor: np.ndarray, normal: int | None) -> str | None:
+    """What makes an inertia (3, 3), kg m^2, that of no body; `normal` as in `Motion`."""
+    moments, slack = _moments(tensor, normal), _slack(tensor)
+    if moments.min() <= slack:
+        return "has a moment of zero"
+    if normal is None and moments[2] > moments[0] + moments[1] + slack:
+        return "breaks the triangle inequality"
+    return None
+
+
+def _moments(tensor: np.ndarray, normal: int | None) -> np.ndarray:
+    """The moments that count, in rising order."""
+    # Of a planar platform one moment counts, and published files often leave the others zero.
+    return np.linalg.eigvalsh(tensor) if normal is None else tensor[normal, normal].reshape(1)
+
+
+def _slack(tensor: np.ndarray) -> float:
+    return INERTIA_SLACK * float(np.trace(np.abs(tensor)))
 
 
 def _waive_inertia(top: Table, fault: str, moments: list[float]) -> None:

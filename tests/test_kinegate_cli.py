@@ -46,7 +46,9 @@ def figures(result, status=0):
 
 
 def test_the_commands_are_those_that_exist(run):
-    assert list(main.commands) == ["list", "check", "solve", "generate", "simulate", "synth"]
+    assert list(main.commands) == [
+        *("list", "check", "solve", "generate", "simulate", "synth", "import"),
+    ]
     for name in main.commands:
         assert run(name, "--help").exit_code == 0
 

@@ -1,0 +1,91 @@
+"""A robot file from the draft of an importer: numbers as the source wrote them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+import numpy as np
+
+from solver_ref.cable_rules import coinciding
+from solver_ref.importing.draft import Draft, Link
+from solver_ref.robot import MOTIONS, Workspace
+from solver_ref.robot_rules import inertia_fault
+
+
+def robot_text(draft: Draft, workspace: Workspace, *, reason: str) -> str:
+    """The robot file of a draft; `reason` says where the workspace comes from."""
+    lines = [
+        f"name = {_text(draft.name)}",
+        f"kind = {_text(draft.kind)}",
+        f"motion = {_text(draft.motion)}",
+    ]
+    anchors = np.array([link.anchor for link in draft.links], dtype=float)
+    if next(coinciding(anchors), None):
+        lines.append(f"allow_coincident_anchors = {_text('as in the source')}")
+    lines += [f"source = {_text(draft.source)}", *_platform(draft)]
+    for link in draft.links:
+        lines += _link(draft, link)
+    lines += ["", f"[workspace] # {reason}"]
+    lines.append(f"position = [{', '.join(_row(side) for side in workspace.position)}]")
+    if MOTIONS[draft.motion].rotations:
+        lines.append(f"tilt = {_number(workspace.tilt)}")
+    lines.append(f"home = {_row(workspace.home)}")
+    return "\n".join(lines) + "\n"
+
+
+def _platform(draft: Draft) -> list[str]:
+    motion = MOTIONS[draft.motion]
+    lines = [] if draft.mass is None else [f"mass = {_number(draft.mass)}"]
+    if any(draft.com):
+        lines.append(f"com = {_row(draft.com)}")
+    if draft.inertia is not None:
+        tensor = np.array(draft.inertia, dtype=float)
+        if motion.normal is None:
+            lines.append(f"inertia = [{', '.join(_row(row) for row in draft.inertia)}]")
+        else:
+            moment = draft.inertia[motion.normal][motion.normal]
+            lines.append(f"inertia = {_number(moment)} # about the normal of the plane")
+        if inertia_fault(tensor, motion.normal):
+            lines.append(f"allow_nonphysical_inertia = {_text('as in the source')}")
+    return ["", "[platform]", *lines] if lines else []
+
+
+def _link(draft: Draft, link: Link) -> list[str]:
+    word = "cable" if draft.kind == "cable" else "leg"
+    lines = ["", f"[[{word}]]" + (f" # {_shown(link.label)}" if link.label else "")]
+    lines.append(f"anchor = {_row(link.anchor)}")
+    if MOTIONS[draft.motion].rotations:
+        lines.append(f"attachment = {_row(link.attachment)}")
+    if link.pulley:
+        radius, axis = link.pulley
+        lines.append(f"pulley = {{ radius = {_number(radius)}, axis = {_row(axis)} }}")
+    for name, value in (("tension_min", link.tension_min), ("tension_max", link.tension_max)):
+        if value is not None:
+            lines.append(f"{name} = {_number(value)}")
+    if link.stroke:
+        lines.append(f"stroke = {_row(link.stroke)}")
+    return lines
+
+
+def _row(numbers: Iterable[Decimal | float]) -> str:
+    return f"[{', '.join(_number(number) for number in numbers)}]"
+
+
+def _number(number: Decimal | float) -> str:
+    """A TOML float, written out where that is short."""
+    exact = number if isinstance(number, Decimal) else Decimal(repr(float(number)))
+    text = format(exact.normalize() + 0, "f")
+    if len(text) > 24:
+        return repr(float(number))
+    return text if "." in text else f"{text}.0"
+
+
+def _text(text: str) -> str:
+    return json.dumps(_shown(text), ensure_ascii=False)
+
+
+def _shown(text: Sequence[str]) -> str:
+    """Without what may stand neither in a TOML text nor in a comment."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -36,6 +36,10 @@ class Arithmetic:
         """The value at the precision of `role`, ties to even."""
         return value
 
+    def above(self, value: Scalar, role: str) -> Scalar:
+        """The value at the precision of `role`, never less; at most a quantum more."""
+        return value
+
     def clamp(self, value: Scalar, lo: float, hi: float, flag: str = "range") -> Scalar:
         """The value limited to [lo, hi]; hardware remembers under `flag` that it had to."""
         return value
@@ -111,6 +115,10 @@ class FloatArithmetic(Arithmetic):
         root = np.sqrt(value)
         return root, 1.0 / root
 
+    def root_above(self, value: Scalar) -> Scalar:
+        """The root of a positive value, or up to a tenth more in hardware."""
+        return np.sqrt(value)
+
     def angle(
         self, cosine: Scalar, sine: Scalar, span: tuple[float, float], role: str, flag: str
     ) -> Scalar:
@@ -140,6 +148,12 @@ class FloatArithmetic(Arithmetic):
 
     def divide(self, value: Scalar, by: Scalar, limit: float, role: str, flag: str) -> Scalar:
         """value / pivot; hardware limits the result to +-limit."""
+        return value / by
+
+    def quotient_above(
+        self, value: Scalar, by: Scalar, limit: float, role: str, flag: str
+    ) -> Scalar:
+        """`divide` of a value that is not negative, never less than the quotient."""
         return value / by
 
     def normalise(self, values: Sequence[Scalar], role: str) -> tuple[Sequence[Scalar], None]:

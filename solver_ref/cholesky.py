@@ -27,10 +27,19 @@ class CholeskyBounds:
     solution: float = math.inf
 
 
-def solve(
-    m: Arithmetic, matrix: Sequence[Vector], right: Vector, bounds: CholeskyBounds
-) -> tuple[list[Scalar], Scalar]:
-    """The solution x of M x = y, and the smallest pivot. Only the upper half of M is read.
+@dataclass(frozen=True)
+class Solved:
+    """The `solution` x of M x = y and the smallest `pivot`; row k of L has `factors[k]` before its
+    diagonal, which is 1, and `divisors[k]` is what divides by p_k."""
+
+    solution: list[Scalar]
+    pivot: Scalar
+    factors: list[list[Scalar]]
+    divisors: list[Scalar]
+
+
+def solve(m: Arithmetic, matrix: Sequence[Vector], right: Vector, bounds: CholeskyBounds) -> Solved:
+    """Solve M x = y. Only the upper half of M is read.
 
     What is left of M stays bounded by its diagonal, |S_ij| <= sqrt(M_ii M_jj), and the factors by
     |L_jk| <= sqrt(M_jj / p_k).
@@ -38,9 +47,10 @@ def solve(
     size = len(matrix)
     left = {(i, j): matrix[i][j] for i in range(size) for j in range(i, size)}
     top = [m.magnitude(matrix[i][i]) for i in range(size)]
-    rest, factors, quotients = list(right), {}, []
+    rest, factors, quotients, divisors = list(right), {}, [], []
     for k, floor in enumerate(bounds.floors):
         by = m.pivot(left[k, k], floor)
+        divisors.append(by)
         for j in range(k + 1, size):
             factors[k, j] = m.divide(left[k, j], by, _factor_limit(top[j], floor), "factor", "")
         quotients.append(m.divide(rest[k], by, bounds.solution, "solution", "solution"))
@@ -56,7 +66,8 @@ def solve(
         for j in range(k + 1, size):
             value = m.minus_product(solution[k], factors[k, j], solution[j])
             solution[k] = m.limit(value, bounds.solution, "solution")
-    return solution, m.minimum([left[k, k] for k in range(size)])
+    rows = [[factors[i, k] for i in range(k)] for k in range(size)]
+    return Solved(solution, m.minimum([left[k, k] for k in range(size)]), rows, divisors)
 
 
 def _factor_limit(top: float, floor: float) -> float:

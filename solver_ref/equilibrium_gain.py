@@ -76,7 +76,8 @@ def equilibrium_gain(
     force, moment = values[:3], values[3:]
     side = torque(m, robot, at, force, moment)
     matrix = [[at.turn[j][k] for k in turns] for j in turns]
-    (free, *answers), turn_pivot = eliminate(first, matrix, [side, *arms], bounds.inside.turn)
+    turned = eliminate(first, matrix, [side, *arms], bounds.inside.turn)
+    free, *answers = turned.solutions
     inside = bounds.inside.length
     target = [
         m.dot_within(
@@ -89,7 +90,8 @@ def equilibrium_gain(
     matrix = [[*[0] * i, *row] for i, row in enumerate(rows)]
     scale = 2.0 ** math.ceil(math.log2(longest(robot)))
     rights = [target, *(_length_side(m, size, i, lengths[i], scale) for i in range(size))]
-    (change, *moved), pivot = eliminate(second, matrix, rights, inside)
+    found = eliminate(second, matrix, rights, inside)
+    change, *moved = found.solutions
     way = _Way(m, robot, at, answers, bounds.step)
     shift = [m.denormalise(x, block, fraction) for x in way.scaled(change, free, force)]
     columns = [[-scale * x for x in way.scaled(s)] for s in moved]
@@ -100,7 +102,7 @@ def equilibrium_gain(
         ],
         shift=_unscaled(m, robot, phi, [m.limit(x, SHIFT, "gain") for x in shift]),
         change=[m.limit(m.denormalise(x, block, fraction), 1.0, "gain") for x in change],
-        pivot=m.minimum([turn_pivot, pivot]),
+        pivot=m.minimum([turned.pivot, found.pivot]),
     )
 
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
-from solver_ref.cholesky import CholeskyBounds, solve
+from solver_ref.cholesky import CholeskyBounds, Solved, solve
 from solver_ref.equilibrium_equations import Balance, turn_length
 from solver_ref.equilibrium_parts import (
     free_arms,
@@ -31,7 +31,7 @@ from solver_ref.equilibrium_parts import (
 )
 from solver_ref.robot import Robot
 from solver_ref.statics import cross, weight_of
-from solver_ref.step import UNBOUNDED, SolveBounds, eliminate
+from solver_ref.step import UNBOUNDED, Elimination, SolveBounds, eliminate
 
 Vector = Sequence[Scalar]
 Matrix = Sequence[Vector]
@@ -69,14 +69,14 @@ class EquilibriumBounds:
 @dataclass(frozen=True)
 class EquilibriumStep:
     """The better pose (m, rad) and densities (1/m); the step in scaled coordinates (m), not yet
-    added; and the smallest pivots of the eliminations of the turn (m^2 / l^2) and of the densities
-    (m^2). Without rotations the former is infinite."""
+    added; and the eliminations of the `turn` (pivots in m^2 / l^2; None without rotations) and of
+    the densities (`length`, m^2)."""
 
     pose: Vector
     densities: Vector
     scaled: Vector
-    turn_pivot: Scalar
-    length_pivot: Scalar
+    turn: Elimination | None
+    length: Solved
 
 
 def equilibrium_step(
@@ -100,7 +100,8 @@ def equilibrium_step(
     right = values[:3], values[3:6], values[6:]
     system = _turned(m, robot, at, right, bounds)
     matrix = _damped(m, at, system, damping, bounds.gram)
-    change, length_pivot = solve(finer or m, matrix, system.target, _floors(bounds, len(matrix)))
+    length = solve(finer or m, matrix, system.target, _floors(bounds, len(matrix)))
+    change = length.solution
     shift = _shifted(m, robot, at, right[0], system, change, bounds)
     limits = [bounds.shift if i < 3 else turn_length(robot) * bounds.angle for i in robot.free]
     limits += [bounds.change] * len(change)
@@ -113,21 +114,22 @@ def equilibrium_step(
         pose=_moved(m, robot, pose, scaled),
         densities=_pulling(m, densities, at.total, change, bounds.density),
         scaled=scaled,
-        turn_pivot=system.pivot,
-        length_pivot=length_pivot,
+        turn=system.found,
+        length=length,
     )
 
 
 @dataclass(frozen=True)
 class _Turned:
     """The elimination of the turn: A^-1 of the torque (`free`) and of every arm B_i (`answers`),
-    in the free axes of rotation; the right side that is left (`target`), and the smallest pivot."""
+    in the free axes of rotation, the right side that is left (`target`), and the elimination, if
+    there is one (`found`)."""
 
     arms: Matrix
     free: Vector
     answers: Matrix
     target: Vector
-    pivot: Scalar
+    found: Elimination | None
 
 
 def _turned(
@@ -136,16 +138,17 @@ def _turned(
     """`right`: F/P, N/(P l) and f, normalised."""
     force, moment, squared = right
     turns, arms = turn_axes(robot), free_arms(robot, at)
-    free, answers, pivot = [], arms, math.inf
+    free, answers, found = [], arms, None
     if turns:
         side = torque(m, robot, at, force, moment)
         matrix = [[_held(m, at.turn[j][k], bounds.matrix, "gram") for k in turns] for j in turns]
-        (free, *answers), pivot = eliminate(m, matrix, [side, *arms], bounds.turn)
+        found = eliminate(m, matrix, [side, *arms], bounds.turn)
+        free, *answers = found.solutions
     pulled, limit, target = [*(-x for x in force), *free], bounds.length.right_side, []
     for row, arm, f in zip(at.rows, arms, squared, strict=True):
         value = m.dot_within([*row, *arm], pulled, limit, "right_side", "step")
         target.append(_held(m, value + f, limit, "right_side"))
-    return _Turned(arms, free, answers, target, pivot)
+    return _Turned(arms, free, answers, target, found)
 
 
 def _shifted(

@@ -206,6 +206,12 @@ class FixedArithmetic(Arithmetic):
             return value
         return value.narrow(self.fraction(role, value.range), "half_even")
 
+    def above(self, value: Fixed, role: str) -> Fixed:
+        fraction = self.fraction(role, value.range)
+        if fraction >= value.range.fraction:
+            return value
+        return value.narrow(fraction) + self.builder.constant(2.0**-fraction, fraction)
+
     def clamp(self, value: Fixed, lo: float, hi: float, flag: str = "range") -> Fixed:
         self.flag_outside(value, lo, hi, flag)
         return value.into(lo, hi, "saturate")

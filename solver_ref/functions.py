@@ -90,6 +90,16 @@ class TracedArithmetic(AngleArithmetic):
         mantissa = by.mantissa.narrow(min(RECIPROCAL_FRACTION, precision - 2))
         return self._within((wide * mantissa).narrow(fraction), limit, flag)
 
+    def quotient_above(
+        self, value: Fixed, by: Reciprocal, limit: float, role: str, flag: str
+    ) -> Fixed:
+        """`divide` rounds its operand, which then counts double, its product, and the mantissa, in
+        all 2**-15 less than the reciprocal's."""
+        quotient = self.divide(value, by, limit, role, flag)
+        fraction = quotient.range.fraction
+        error = 3 * 2.0**-fraction + limit * 2.0**-15
+        return quotient + self.builder.constant(error, fraction)
+
     def _within(self, value: Fixed, limit: float, flag: str) -> Fixed:
         return self.limit(value, limit, flag) if flag else self.bounded(value, limit)
 

@@ -82,15 +82,15 @@ def gain(m: Arithmetic, robot: Robot, rows: Sequence[Vector], bounds: SolveBound
         right: list[Scalar] = [nothing] * size
         right[axis] = nothing + m.constant(ATTITUDE_WEIGHT * ATTITUDE_SHARE, "jacobian")
         rights.append(right)
-    solutions, pivot = eliminate(m, gram, rights, bounds, factor_role="solution")
+    found = eliminate(m, gram, rights, bounds, factor_role="solution")
     scales = [1.0] * len(rows) + [ATTITUDE_WEIGHT * length / ATTITUDE_SHARE] * len(axes)
     result = []
-    for solution, scale in zip(solutions, scales, strict=True):
+    for solution, scale in zip(found.solutions, scales, strict=True):
         units = [1.0] * robot.translations + [length] * robot.rotations
         factors = [m.constant(scale / unit, "weight") for unit in units]
         entries = [x * f for x, f in zip(solution, factors, strict=True)]
         result.append([m.round(m.limit(x, bounds.step, "gain"), "gain") for x in entries])
-    return Gain(result, pivot)
+    return Gain(result, found.pivot)
 
 
 class _Recorder(FloatArithmetic):

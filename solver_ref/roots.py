@@ -14,6 +14,9 @@ TABLE_BITS = 9
 
 RECIPROCAL_FRACTION = 23
 
+TANGENT_BITS = 16
+"""Fraction bits of the mantissa of a root that is rounded up."""
+
 LONG_WORD = 25
 """Bits of the elimination from which the margins of its proven limits cover all rounding."""
 
@@ -68,6 +71,20 @@ class RootArithmetic(FixedArithmetic):
         index = mantissa.apply(g.Narrow, fraction=bits, lo=0, hi=size - 1, overflow="wrap")
         return index.scaled(bits)
 
+    def root_above(self, value: Fixed) -> Fixed:
+        """At least the root of a positive value, at most a tenth more: on the mantissa v in
+        [1/4, 1), the tangent at 4/9, 1/3 + 3 v/4."""
+        v, half, exponent = self._root_operand(value)
+        v = v.narrow(TANGENT_BITS)
+        third = math.ceil(2.0**TANGENT_BITS / 3) + 1  # and what rounding took from v
+        root = (
+            v.scaled(-1)
+            + v.scaled(-2)
+            + self.builder.constant(math.ldexp(third, -TANGENT_BITS), TANGENT_BITS)
+        )
+        root = self._unshift_root(root, half, exponent)
+        return root + self.builder.constant(2.0**-root.range.fraction, root.range.fraction)
+
     def square_root(self, value: Fixed, role: str) -> tuple[Fixed, Fixed]:
         """The root of a positive value and its reciprocal.
 
@@ -75,6 +92,15 @@ class RootArithmetic(FixedArithmetic):
         error is the square of the first's, and one Newton step more for the reciprocal. A role of
         fewer bits than `LONG_WORD` ends after the first step, 2**-19 of the value off at most.
         """
+        v, half, exponent = self._root_operand(value)
+        root, inverse = self._mantissa_root(v, getattr(self.profile, role).bits < LONG_WORD)
+        return (
+            self._unshift_root(root, half, exponent),
+            self._shift_inverse(inverse, half, -exponent, value, role),
+        )
+
+    def _root_operand(self, value: Fixed) -> tuple[Fixed, Fixed, int]:
+        """The mantissa v in [1/4, 1) of value = v * 4**(exponent - half)."""
         if value.range.lo <= 0:
             raise ValueError(f"a square root needs a positive range, not {value.range}")
         width = value.range.hi.bit_length()
@@ -84,12 +110,7 @@ class RootArithmetic(FixedArithmetic):
         top = 1 << width
         mantissa = value.apply(g.ShiftLeft, half.extended(1).scaled(1), lo=top // 4, hi=top - 1)
         exponent = (width - value.range.fraction) // 2
-        v = mantissa.scaled(value.range.fraction - width)
-        root, inverse = self._mantissa_root(v, getattr(self.profile, role).bits < LONG_WORD)
-        return (
-            self._unshift_root(root, half, exponent),
-            self._shift_inverse(inverse, half, -exponent, value, role),
-        )
+        return mantissa.scaled(value.range.fraction - width), half, exponent
 
     def _mantissa_root(self, v: Fixed, short: bool) -> tuple[Fixed, Fixed]:
         bits = TABLE_BITS + 1

@@ -63,11 +63,31 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class Elimination:
+    """A system M x = y solved: `solutions`, one for each right side, and the smallest `pivot`.
+
+    M^-1 is the sum over k of v_k v_k^T / p_k; `factors[k]` are the entries of v_k before its k-th
+    one, which is 1 (with the other sign), and `divisors[k]` is what divides by p_k.
+    """
+
+    solutions: list[list[Scalar]]
+    pivot: Scalar
+    factors: list[list[Scalar]]
+    divisors: list[Scalar]
+
+
+@dataclass(frozen=True)
 class Step:
-    """The step in scaled coordinates (m), to be subtracted, and the smallest pivot of M."""
+    """The step in scaled coordinates (m), to be subtracted; the `elimination` of M + `shift` I, and
+    its smallest `pivot`."""
 
     scaled: Vector
-    pivot: Scalar
+    elimination: Elimination
+    shift: Scalar
+
+    @property
+    def pivot(self) -> Scalar:
+        return self.elimination.pivot
 
 
 def evaluate(
@@ -144,10 +164,11 @@ def solve_step(
     if at.least_squares:
         limit = bounds.right_side
         targets = [m.dot_within(c, targets, limit, "right_side", "step") for c in columns]
-    solution, pivot = gauss_jordan(m, gram, targets, bounds)
+    found = eliminate(m, gram, [targets], bounds)
+    (solution,) = found.solutions
     if not at.least_squares:
         solution = [m.dot_within(c, solution, bounds.step, "step", "step") for c in columns]
-    return Step([m.denormalise(x, block, fraction) for x in solution], pivot)
+    return Step([m.denormalise(x, block, fraction) for x in solution], found, shift)
 
 
 def _factor_limit(top: float, pivot: float) -> float:
@@ -157,17 +178,6 @@ def _factor_limit(top: float, pivot: float) -> float:
     return 2.0 ** math.ceil(math.log2(BOUND_MARGIN * math.sqrt(top / pivot)))
 
 
-def gauss_jordan(
-    m: Arithmetic, matrix: Sequence[Vector], right: Vector, bounds: SolveBounds
-) -> tuple[list[Scalar], Scalar]:
-    """Solve a symmetric positive definite system by Gauss-Jordan in the order of the rows.
-
-    Returns the solution and the smallest pivot.
-    """
-    (solution,), pivot = eliminate(m, matrix, [right], bounds)
-    return solution, pivot
-
-
 def eliminate(
     m: Arithmetic,
     matrix: Sequence[Vector],
@@ -175,8 +185,9 @@ def eliminate(
     bounds: SolveBounds,
     *,
     factor_role: str | None = None,
-) -> tuple[list[list[Scalar]], Scalar]:
-    """`gauss_jordan` for several right sides: a solution for each, and the smallest pivot.
+) -> Elimination:
+    """Solve a symmetric positive definite system for every right side, by Gauss-Jordan in the order
+    of the rows.
 
     The trailing block stays symmetric and bounded by its diagonal, |S_ij| <= sqrt(M_ii M_jj), so
     only its upper half is computed. `factor_role`: the precision of the factors on the right sides,
@@ -186,10 +197,12 @@ def eliminate(
     s = [[matrix[min(i, j)][max(i, j)] for j in range(size)] for i in range(size)]
     top = [m.magnitude(matrix[i][i]) for i in range(size)]
     solutions: list[list[Scalar]] = [list(right) for right in rights]
-    pivots = []
+    pivots, factors, divisors = [], [], []
     for k in range(size):
         pivots.append(s[k][k])
         by = m.pivot(s[k][k], bounds.pivot)
+        factors.append([s[i][k] for i in range(k)])
+        divisors.append(by)
         row = [
             m.divide(s[k][j], by, _factor_limit(top[j], bounds.pivot), "factor", "")
             for j in range(k + 1, size)
@@ -213,4 +226,4 @@ def eliminate(
                     value = m.minus_product(solution[i], factor, solution[k])
                     solution[i] = m.limit(value, limit, "step")
         s[k][k + 1 :] = row
-    return solutions, m.minimum(pivots)
+    return Elimination(solutions, m.minimum(pivots), factors, divisors)

@@ -202,8 +202,8 @@ def _correction(
     right, block = m.normalise(right, "right_side")
     floors = precision.floors or [bounds.pivot] * len(vectors)
     limits = CholeskyBounds(floors, bounds.right_side, bounds.solution)
-    solution, pivot = solve(m, gram, right, limits)
-    return [m.denormalise(x, block, precision.fraction) for x in solution], pivot
+    found = solve(m, gram, right, limits)
+    return [m.denormalise(x, block, precision.fraction) for x in found.solution], found.pivot
 
 
 def _sorted(

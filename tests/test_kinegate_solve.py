@@ -75,7 +75,9 @@ def test_written_poses_have_the_lengths_that_were_asked_for(run, tmp_path, name,
     assert result.exit_code == 0, result.stderr
     assert result.stdout == ""
     rows = read(tmp_path / "out.csv")
-    assert list(rows[0]) == [*robot.coordinates, "status", "iterations", "residual"]
+    health = [f"r{i + 1}" for i in range(len(robot.cables))] + ["radius"]
+    names = [*robot.coordinates, *health, "status", "iterations", "residual", "pivot"]
+    assert list(rows[0]) == names
     assert {row["status"] for row in rows} == {"VALID|CONVERGED"}
     written = np.array([[float(row[c]) for c in robot.coordinates] for row in rows])
     error = np.abs(cable_lengths(robot, written) - lengths).max()

@@ -11,7 +11,7 @@ from solver_ref.domain import sample_poses
 from solver_ref.kinematics import cable_lengths, squared_system
 from solver_ref.parts import Cable
 from solver_ref.robot_file import load
-from solver_ref.step import UNBOUNDED, gauss_jordan
+from solver_ref.step import UNBOUNDED, eliminate
 from solver_ref.symbolic import SymbolicArithmetic, exact
 
 POSE = sp.symbols("x y z rx ry rz", real=True)
@@ -91,10 +91,11 @@ def test_the_float_coefficients_are_those_of_fifty_digits() -> None:
         assert_allclose(given, expected, rtol=3e-13, atol=0)
 
 
-def test_gauss_jordan_of_the_step_solves_every_symmetric_system() -> None:
+def test_the_elimination_of_the_step_solves_every_symmetric_system() -> None:
     """The equations' own elimination, with symbols: M x = y for every M."""
     m00, m01, m02, m11, m12, m22 = sp.symbols("m00 m01 m02 m11 m12 m22", positive=True)
     matrix = sp.Matrix([[m00, m01, m02], [m01, m11, m12], [m02, m12, m22]])
     right = sp.Matrix(sp.symbols("y:3"))
-    solution, _ = gauss_jordan(SymbolicArithmetic(), matrix.tolist(), list(right), UNBOUNDED)
+    found = eliminate(SymbolicArithmetic(), matrix.tolist(), [list(right)], UNBOUNDED)
+    (solution,) = found.solutions
     assert (matrix * sp.Matrix(solution) - right).applyfunc(sp.cancel) == sp.zeros(3, 1)

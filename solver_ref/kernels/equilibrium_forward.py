@@ -24,7 +24,6 @@ from solver_ref.kernels.equilibrium_values import (
     stretched,
 )
 from solver_ref.kernels.kind import (
-    WRITTEN,
     Choices,
     ColumnNames,
     Columns,
@@ -36,6 +35,7 @@ from solver_ref.kernels.kind import (
     out_of_reach,
     stack,
     start_names,
+    written_names,
 )
 from solver_ref.kernels.stopping import ITERATION_LIMIT
 from solver_ref.kinematics import cable_lengths
@@ -77,15 +77,12 @@ class EquilibriumForward(KernelKind):
         starts = stack(inputs, start_names(robot))
         found = solved(robot, inputs, starts)
         lengths, status = stretched(robot, inputs, found.tensions), found.status.astype(np.int64)
-        left, pivot = health(robot, found, lengths)
         reach = Domain.of(robot, domain.profile.name)
         outside = beyond(robot, starts) | out_of_reach(reach, lengths)
         status[outside] = status[outside] & ~int(Status.VALID) | int(Status.OUT_OF_RANGE)
         return dict(zip(robot.coordinates, found.poses.T, strict=True)) | {
             **dict(zip(pull_names(robot), found.tensions.T, strict=True)),
-            "residual": found.residual,
-            "unbalanced": left,
-            "pivot": pivot,
+            **health(reach, found, lengths),
             "iterations": found.iterations.astype(np.int64),
             "status": status,
         }
@@ -122,7 +119,7 @@ def solve_columns(robot: Robot) -> ColumnNames:
     return ColumnNames(
         required=(*lengths, *sensed),
         optional=(*start_names(robot), "lambda", *warming_names(robot)),
-        ignored=(*WRITTEN, "t", *jacobian_names(robot), *answers, *unread),
+        ignored=(*written_names(robot), "t", *jacobian_names(robot), *answers, *unread),
         positive=tuple(
             name for name, cable in zip(lengths, robot.cables, strict=True) if not cable.offset
         ),

@@ -6,11 +6,12 @@ import math
 from copy import copy
 from dataclasses import dataclass
 
-from solver_ref.equilibrium_equations import balance
-from solver_ref.equilibrium_step import LEAST_SHARE, equilibrium_step
+from solver_ref.equilibrium_equations import Balance, balance
+from solver_ref.equilibrium_step import LEAST_SHARE, EquilibriumStep, equilibrium_step
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
+from solver_ref.health import HIDDEN, equilibrium_radius
 from solver_ref.kernels.corrections import (
     WARMING,
     CableConditions,
@@ -20,7 +21,8 @@ from solver_ref.kernels.corrections import (
     warms,
 )
 from solver_ref.kernels.domain import estimate_limits, pose_formats
-from solver_ref.kernels.equilibrium_domain import EquilibriumDomain
+from solver_ref.kernels.equilibrium_domain import NOISE, EquilibriumDomain
+from solver_ref.kernels.forward_health import radius_format
 from solver_ref.kernels.ports import largest_residual
 from solver_ref.pulley_limits import pulley_limits
 from solver_ref.statics import weight_of
@@ -39,9 +41,11 @@ HELD = ("step", "right_side", "solution", "singular", "moved", "tension")
 class Stepped:
     """What a step finds: how far the pose that it begins at is from the lengths and from balance
     (m), and behind it the pose, the densities (1/m) and the tensions (N). `size`: the longest of
-    its components (scaled, m); `pivot`: the smallest of the densities. Flag `slack`: a cable pulls
-    less than its bound, or nothing."""
+    its components (scaled, m); `pivot`: the smallest of the densities; `radius` (m): the exact
+    position is nearer to the pose, where that is `known`. Flag `slack`: a cable pulls less than its
+    bound, or nothing."""
 
+    residuals: list[Fixed]
     residual: Fixed
     unbalanced: Fixed
     size: Fixed
@@ -50,6 +54,8 @@ class Stepped:
     tensions: list[Fixed]
     slack: Fixed
     pivot: Fixed
+    radius: Fixed
+    known: Fixed
 
 
 class _Saturating(TracedArithmetic):
@@ -113,16 +119,49 @@ class EquilibriumGraph:
             m.clamp(self._tension(p, x), 0.0, form.hi * form.quantum, "tension")
             for p, x in zip(step.densities, lengths, strict=True)
         ]
+        residual = self._error(at.residuals)
+        unbalanced = self._error([*at.force, *at.moment])
+        radius, known = self._radius(at, step, lengths, residual, damping)
+        top = self.error_format.hi * self.error_format.quantum
         return Stepped(
-            residual=self._error(at.residuals),
-            unbalanced=self._error([*at.force, *at.moment]),
+            residuals=[m.nearest(e, "balance").into(-top, top, "saturate") for e in at.residuals],
+            residual=residual,
+            unbalanced=unbalanced,
             size=m.maximum([m.absolute(x) for x in step.scaled]),
             pose=self._pose(step.pose),
             densities=list(step.densities),
             tensions=tensions,
             slack=m.any(self._slack(tensions, step.densities, at.total)),
-            pivot=step.length_pivot,
+            pivot=step.length.pivot,
+            radius=radius,
+            known=known,
         )
+
+    def _radius(
+        self,
+        at: Balance,
+        step: EquilibriumStep,
+        lengths: list[Fixed],
+        residual: Fixed,
+        damping: Fixed,
+    ) -> tuple[Fixed, Fixed]:
+        """The error radius (m) of a step that counts as converged, and whether it is one.
+
+        lambda is then within its tolerance, and adds it times the square of the longest cable to a
+        pivot at most.
+        """
+        m, limits, form = self.m, self.own.tolerances, radius_format(self.domain)
+        missed = NOISE * 2.0**-self.domain.profile.pose.bits
+        error = m.clamp(residual + missed, 0.0, missed + limits.residual, "unused")
+        found, gain = equilibrium_radius(m, at, step, lengths, error, self.own.bounds)
+        damping = m.clamp(damping, 0.0, limits.damping, "unused")
+        most = 2.0 ** math.floor(
+            math.log2(HIDDEN / max(high for _, high in self.domain.reach) ** 2)
+        )
+        found = (found.narrow(form.fraction) + form.quantum).into(
+            0.0, form.hi * form.quantum, "saturate"
+        )
+        return found, m.negation(m.any([*self.flagged("unknown"), m.less(most, gain * damping)]))
 
     def _error(self, values: list[Fixed]) -> Fixed:
         """The largest, in the word of an error, whose end it may well reach."""

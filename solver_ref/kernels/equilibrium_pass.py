@@ -21,6 +21,8 @@ from solver_ref.iteration import Iteration
 from solver_ref.kernels.domain import pose_inputs
 from solver_ref.kernels.equilibrium_domain import EquilibriumDomain
 from solver_ref.kernels.equilibrium_graph import HELD, EquilibriumGraph, Stepped
+from solver_ref.kernels.forward_health import radius_format
+from solver_ref.kernels.kind import residual_names
 from solver_ref.kernels.ports import status_word
 from solver_ref.status import Status
 
@@ -59,6 +61,8 @@ class EquilibriumPass(EquilibriumGraph):
     def __init__(self, domain: EquilibriumDomain, limit: int) -> None:
         super().__init__(domain)
         self.limit = limit
+        signed = Format(True, self.error_format.integer + 1, self.error_format.fraction)
+        self.result_formats |= dict.fromkeys(residual_names(self.robot), signed)
 
     def build(self) -> Iteration:
         state = self._state()
@@ -111,7 +115,7 @@ class EquilibriumPass(EquilibriumGraph):
         result = dict(zip(self.robot.coordinates, step.pose, strict=True))
         for i, density, tension in zip(self.cables, step.densities, step.tensions, strict=True):
             result |= {f"p{i}": density, f"pull{i}": tension}
-        here = [*state.pose, *state.tensions, step.residual, step.unbalanced]
+        here = [*state.pose, *state.tensions, step.residual, step.unbalanced, *step.residuals]
         for (name, old), new in zip(state.best.items(), here, strict=True):
             result[f"best_{name}"] = m.select(verdict.better, new, old)
         result["best_error"] = m.select(verdict.better, verdict.error, state.best_error)
@@ -125,13 +129,15 @@ class EquilibriumPass(EquilibriumGraph):
     def _results(
         self, state: _State, following: dict[str, Fixed], step: Stepped, verdict: _Verdict
     ) -> dict[str, Fixed]:
-        m, good = self.m, verdict.converged
-        here = [*step.pose, *step.tensions, step.residual, step.unbalanced]
+        m, good, form = self.m, verdict.converged, radius_format(self.domain)
+        here = [*step.pose, *step.tensions, step.residual, step.unbalanced, *step.residuals]
         results = {
             name: m.select(good, x, following[f"best_{name}"])
             for name, x in zip(self.result_formats, here, strict=True)
         }
         results["pivot"] = step.pivot
+        unknown = form.hi * form.quantum
+        results["radius"] = m.select(m.every(good, step.known), step.radius, unknown)
         results["iterations"] = state.count
         results["status"] = status_word(m, self._status(following, step, verdict))
         results["done"] = m.any([good, verdict.last])
@@ -166,6 +172,7 @@ class EquilibriumPass(EquilibriumGraph):
         formats |= {f"next_p{i}": density for i in self.cables}
         formats |= {f"next_pull{i}": tension for i in self.cables}
         formats |= {"next_damping": self.damping_format, "next_best_error": self.error_format}
+        formats["radius"] = radius_format(self.domain)
         graph = self.m.builder.graph("forward", outputs, formats)
         initial = self._initial()
         return Iteration(
@@ -174,7 +181,7 @@ class EquilibriumPass(EquilibriumGraph):
             inputs=tuple(name for name in graph.inputs if name not in initial),
             initial=initial,
             done="done",
-            results=(*results, "pivot", "iterations", "status"),
+            results=(*results, "pivot", "radius", "iterations", "status"),
             max_passes=self.limit + 1,
             external={f"{n}0": poses[n] for n in names} | {"lambda": self.damping_format},
         )
@@ -190,4 +197,5 @@ class EquilibriumPass(EquilibriumGraph):
             initial |= {f"p{i}": density, f"pull{i}": first, f"best_T{i}": first}
         errors = ("best_residual", "best_unbalanced", "best_error")
         initial |= dict.fromkeys(errors, self.error_format.hi)
+        initial |= {f"best_{n}": self.result_formats[n].hi for n in residual_names(self.robot)}
         return initial | {"damping": "lambda", "count": 0, "outside": 0}

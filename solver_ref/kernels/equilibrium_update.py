@@ -131,7 +131,7 @@ class EquilibriumStepKind(KernelKind):
             **dict(zip(pull_names(robot), pulls.T, strict=True)),
             "residual": np.abs(left[count:]).max(axis=0),
             "unbalanced": np.abs(left[:count]).max(axis=0),
-            "pivot": step.length_pivot,
+            "pivot": step.length.pivot,
             "status": verdict(bits),
         }
 

@@ -12,7 +12,8 @@ from solver_ref.domain import inside
 from solver_ref.equilibrium import Equilibrium, cold_starts, equilibrium
 from solver_ref.equilibrium_equations import balance
 from solver_ref.equilibrium_poses import equilibrium_poses, hanging_robot, sample_equilibria
-from solver_ref.equilibrium_step import equilibrium_step
+from solver_ref.equilibrium_step import EquilibriumBounds, equilibrium_step
+from solver_ref.health import equilibrium_radius
 from solver_ref.kernels.corrections import (
     USUAL_WARMING,
     lengths_behind,
@@ -21,10 +22,14 @@ from solver_ref.kernels.corrections import (
     warming_names,
     warms,
 )
-from solver_ref.kernels.kind import Columns, length_names, measured
+from solver_ref.kernels.domain import Domain
+from solver_ref.kernels.forward_health import radius_format
+from solver_ref.kernels.kind import Columns, length_names, measured, residual_names
+from solver_ref.kinematics import cable_lengths
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
 from solver_ref.statics import weight_of
+from solver_ref.status import Status
 
 CORNER_DRAWS = 4
 """Poses drawn at each corner of the position box; those count in which the platform hangs."""
@@ -66,15 +71,34 @@ def stretched(
     return true_lengths(robot, measured(robot, inputs), tensions=tensions, warming=warming)
 
 
-def health(robot: Robot, found: Equilibrium, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The unbalanced wrench as hardware measures it, the largest component of F/P and N/(P l) (m);
-    and the smallest pivot of the densities (m^2). Both of shape (N,)."""
-    m, pose = LogicArithmetic(), list(found.poses.T)
+def health(domain: Domain, found: Equilibrium, lengths: np.ndarray) -> Columns:
+    """The columns that say what a pose is worth, as hardware measures them: `unbalanced` is the
+    largest component of F/P and N/(P l) (m), `pivot` the smallest of the densities (m^2)."""
+    m, robot, pose, form = (
+        LogicArithmetic(),
+        domain.robot,
+        list(found.poses.T),
+        radius_format(domain),
+    )
     densities = list((np.maximum(found.tensions, 0.0) / lengths / weight_of(robot)).T)
-    at = balance(m, robot, pose, densities, list(lengths.T))
-    step = equilibrium_step(m, robot, pose, densities, at)
+    with np.errstate(all="ignore"):  # where no pivot is above zero no radius is known
+        at = balance(m, robot, pose, densities, list(lengths.T))
+        step = equilibrium_step(m, robot, pose, densities, at)
+        radius, _ = equilibrium_radius(
+            m, at, step, list(lengths.T), found.residual, EquilibriumBounds()
+        )
     left = np.broadcast_arrays(*at.force, *at.moment, found.residual)[:-1]
-    return np.abs(left).max(axis=0), np.broadcast_to(step.length_pivot, found.residual.shape)
+    unbalanced, pivot = np.abs(left).max(axis=0), np.broadcast_to(step.length.pivot, len(lengths))
+    top = form.hi * form.quantum
+    known = (found.status & int(Status.CONVERGED) != 0) & (pivot > 0)
+    residuals = (cable_lengths(robot, found.poses) - lengths).T
+    return {
+        "residual": found.residual,
+        "unbalanced": unbalanced,
+        **dict(zip(residual_names(robot), residuals, strict=True)),
+        "pivot": pivot,
+        "radius": np.where(known, np.fmin(radius, top), top),
+    }
 
 
 def drawn_equilibria(

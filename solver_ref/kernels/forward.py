@@ -10,6 +10,7 @@ import numpy as np
 from solver_ref.attitude import attitude_axes, least_squares
 from solver_ref.damping import POLICIES
 from solver_ref.kernels.domain import Domain, Kernel
+from solver_ref.kernels.forward_health import float_health
 from solver_ref.kernels.forward_pass import ForwardPass, Policy
 from solver_ref.kernels.kind import (
     Choices,
@@ -51,7 +52,7 @@ def forward_kernel(domain: Domain, limit: int = ITERATION_LIMIT) -> Kernel:
 
 class Forward(KernelKind):
     name = "forward"
-    what = "lengths and a start pose -> pose, iterations, residual, status"
+    what = "lengths and a start pose -> pose, its error radius, iterations, status"
     closures = StepKind.closures
     loadable = StepKind.loadable
     damped = True
@@ -79,7 +80,7 @@ class Forward(KernelKind):
         ways = np.column_stack([inputs["policy"], inputs["lambda"], cold])
         kinds, kind_of = np.unique(ways, axis=0, return_inverse=True)
         poses = np.empty_like(starts)
-        found = {name: np.empty(count) for name in ("iterations", "residual", "status")}
+        found = {name: np.empty(count) for name in ("iterations", "status")}
         for number, kind in enumerate(kinds):
             rows = kind_of.reshape(-1) == number
             angles = None if attitude is None else attitude[rows]
@@ -90,8 +91,9 @@ class Forward(KernelKind):
         status = found["status"].astype(np.int64)
         outside = beyond(robot, starts) | out_of_reach(domain, lengths)
         status[outside] = status[outside] & ~int(Status.VALID) | int(Status.OUT_OF_RANGE)
+        converged = status & int(Status.CONVERGED) != 0
         return dict(zip(robot.coordinates, poses.T, strict=True)) | {
-            "residual": found["residual"],
+            **float_health(domain, poses, lengths, attitude, converged),
             "iterations": found["iterations"].astype(np.int64),
             "status": status,
         }

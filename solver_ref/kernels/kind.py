@@ -27,6 +27,10 @@ WRITTEN = ("status", "iterations", "residual", "pivot")
 """Columns of an earlier answer: they may stand in an input and are not read."""
 
 
+HEALTH = ("residual", "pivot", "radius")
+"""What a pose is worth, beside the residual of each cable."""
+
+
 @dataclass(frozen=True)
 class Choices:
     """Run-time choices of a batch: the policy of `solver_ref.damping.POLICIES` and its lambda."""
@@ -116,6 +120,21 @@ def start_names(robot: Robot) -> tuple[str, ...]:
     return tuple(f"{name}0" for name in robot.coordinates)
 
 
+def residual_names(robot: Robot) -> tuple[str, ...]:
+    """The length residual of each cable."""
+    return tuple(f"r{i + 1}" for i in range(len(robot.cables)))
+
+
+def health_names(robot: Robot) -> tuple[str, ...]:
+    """Ports and columns that say what a pose is worth."""
+    return (*residual_names(robot), *HEALTH)
+
+
+def written_names(robot: Robot) -> tuple[str, ...]:
+    """Columns of an earlier answer: they may stand in an input and are not read."""
+    return (*WRITTEN, *residual_names(robot), "radius")
+
+
 def jacobian_names(robot: Robot) -> tuple[str, ...]:
     count = len(robot.cables)
     return tuple(f"J{i + 1}_{name}" for i in range(count) for name in robot.coordinates)
@@ -168,7 +187,7 @@ def condition_columns(robot: Robot, lengths: tuple[str, ...] = ()) -> ColumnName
     return ColumnNames(
         required=(*lengths, *(tensions if needed else ())),
         optional=(*(() if needed else tensions), *warming),
-        ignored=(*WRITTEN, "t", *unfelt, *(() if warming else ("dT",))),
+        ignored=(*written_names(robot), "t", *unfelt, *(() if warming else ("dT",))),
         # An encoder with an offset may show anything.
         positive=tuple(n for n, cable in zip(lengths, cables, strict=False) if not cable.offset),
         not_negative=tensions,

@@ -16,6 +16,10 @@ SETTLED_DAMPING = 2.0**-3
 """A step under a larger lambda is short because of it, which proves nothing."""
 
 
+MISSED = 1.5
+"""How far, in quanta, a measured residual may be off."""
+
+
 class Policy(IntEnum):
     """Policies for lambda, chosen per transfer.
 
@@ -32,7 +36,7 @@ class Policy(IntEnum):
 
 @dataclass(frozen=True)
 class Tolerances:
-    """When a solve stops (m). `residual` leaves room for what the measured residual misses."""
+    """When a solve stops (m). `residual` leaves room for `MISSED`."""
 
     residual: float
     step: float
@@ -42,7 +46,7 @@ class Tolerances:
     def of(cls, domain: Domain) -> Tolerances:
         """ValueError where the quantum is too coarse for the asked accuracy ever to be met."""
         accuracy, quantum = domain.robot.accuracy.length, 2.0**-domain.profile.pose.bits
-        residual = accuracy - 1.5 * quantum
+        residual = accuracy - MISSED * quantum
         if residual < 2 * quantum:
             raise ValueError(f"no stopping tolerance within {accuracy} m at a quantum of {quantum}")
         return cls(residual, accuracy / 2, domain.robot.accuracy.residual_limit)

@@ -10,13 +10,13 @@ from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.elongation import elongation
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.kernels.kind import (
-    WRITTEN,
     Choices,
     ColumnNames,
     Columns,
     KernelKind,
     beyond,
     stack,
+    written_names,
 )
 from solver_ref.kernels.tension_domain import TensionDomain
 from solver_ref.kernels.tension_graph import TensionGraph
@@ -62,7 +62,7 @@ class Tension(KernelKind):
         return ColumnNames(
             required=robot.coordinates,
             optional=motion_names(robot),
-            ignored=(*WRITTEN, "t", "active", *answers),
+            ignored=(*written_names(robot), "t", "active", *answers),
         )
 
     def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:

@@ -11,17 +11,18 @@ from solver_ref.attitude import attitude_names
 from solver_ref.kernels.corrections import TENSION, WARMING, lengths_shown, warming_names
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.kernels.kind import (
-    WRITTEN,
     Choices,
     ColumnNames,
     Columns,
     KernelKind,
     beyond,
     by_unit,
+    health_names,
     length_names,
     measured,
     stack,
     verdict,
+    written_names,
 )
 from solver_ref.kernels.track_formats import CLOCK, FLAG, SAMPLE_RATE, twist_names
 from solver_ref.kernels.track_graphs import TrackGraphs
@@ -37,15 +38,6 @@ from solver_ref.robot import Robot
 from solver_ref.sequence import Register, Sequence, Stage
 from solver_ref.status import Status
 from solver_ref.trajectory import crane_trajectory, quasi_static_lengths
-
-HEALTH = ("residual", "pivot", "radius")
-"""What the verification says of the sample before: given out beside the next pose."""
-
-
-def health_names(robot: Robot) -> tuple[str, ...]:
-    """With the residual of each cable."""
-    return (*(f"r{i + 1}" for i in range(len(robot.cables))), *HEALTH)
-
 
 FINDING = 150
 """Samples of a test stream in which the pose is searched for."""
@@ -152,7 +144,7 @@ class Track(KernelKind):
         return ColumnNames(
             required=("t", *lengths, *attitude_names(robot), *tension_names(robot)),
             optional=warming_names(robot),
-            ignored=(*WRITTEN, *health_names(robot), *robot.coordinates, *twist_names(robot)),
+            ignored=(*written_names(robot), *robot.coordinates, *twist_names(robot)),
             # An encoder with an offset may show anything.
             positive=tuple(n for n, c in zip(lengths, robot.cables, strict=True) if not c.offset),
             not_negative=tension_names(robot),

@@ -8,7 +8,6 @@ import numpy as np
 
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.kernels.kind import (
-    WRITTEN,
     Choices,
     ColumnNames,
     Columns,
@@ -17,6 +16,7 @@ from solver_ref.kernels.kind import (
     drawn_poses,
     stack,
     verdict,
+    written_names,
 )
 from solver_ref.kernels.rate_graph import TWIST, rate_kernel, rate_limits, rate_names
 from solver_ref.kernels.tension_ports import twist_names
@@ -46,7 +46,7 @@ class Rate(KernelKind):
         return ColumnNames(
             required=robot.coordinates,
             optional=(*ways[0], *ways[1]),
-            ignored=(*WRITTEN, "t"),
+            ignored=(*written_names(robot), "t"),
             whole=ways,
             either=ways,
         )

@@ -11,6 +11,7 @@ from kinegate.api import (
     synth,
 )
 from kinegate.importing import import_robot
+from kinegate.showing import show
 
 __all__ = [
     "catalogue",
@@ -19,6 +20,7 @@ __all__ = [
     "geometry_words",
     "import_robot",
     "load",
+    "show",
     "simulate",
     "solve",
     "synth",

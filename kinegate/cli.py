@@ -17,6 +17,7 @@ from kinegate.options import (
     NUMBER,
     POSE,
     RANGES,
+    VIEW,
     generation_options,
     given,
     json_option,
@@ -26,6 +27,7 @@ from kinegate.options import (
 )
 from kinegate.program import FAILED, Program
 from kinegate.progress import reporting
+from kinegate.showing import show
 from kinegate.solving import Solved
 
 
@@ -239,3 +241,21 @@ def import_(robot: str, output: str, as_json: bool, **options: Any) -> None:
     """
     made = import_robot(robot, output, **given(options))
     _print_json(made) if as_json else tables.imported(made)
+
+
+@main.command("show")
+@robot_argument()
+@click.option("-o", "--output", metavar="FILE", required=True, help=".png, .svg, .gif or .mp4.")
+@click.option("--pose", type=POSE, metavar="X,Y,...", help="All of it, or its position [home].")
+@click.option("--trajectory", metavar="POSES.csv", help="Poses, maybe with times t.")
+@click.option("--frames", type=INTEGER, metavar="N", help="Of a film, at most [100].")
+@click.option("--view", type=VIEW, metavar="EL,AZ", help="In degrees [22,-62].")
+@json_option
+def show_(robot: str, output: str, as_json: bool, **options: Any) -> None:
+    """Draw a robot with its lengths, condition number and tensions, or a film of a trajectory.
+
+    Cables that are slack are orange; where no tensions hold the platform all are red.
+    """
+    with reporting("show") as report:
+        made = show(robot, output, report=report, **given(options))
+    _print_json(made) if as_json else tables.shown(made)

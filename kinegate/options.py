@@ -66,6 +66,7 @@ def _ranges(text: str) -> tuple[tuple[float, float], ...]:
 LENGTH = Value("length", _length, "a length with its unit, such as 10um or 0.01mm")
 INTEGER = Value("integer", int, "an integer")
 NUMBER = Value("number", float, "a number")
+VIEW = Value("view", _numbers, "elevation and azimuth in degrees, such as 22,-62")
 POSE = Value("pose", _numbers, "numbers between commas, such as 0,0,2")
 RANGES = Value("ranges", _ranges, "low:high of each position, such as -1:1,-1:1,0.5:2")
 

@@ -202,6 +202,24 @@ def imported(made: Mapping[str, Any]) -> None:
     out.print(f"next: kinegate check {made['output']}", soft_wrap=True)
 
 
+def shown(made: Mapping[str, Any]) -> None:
+    """`show`."""
+    condition = [value for value in made["condition"] if value is not None]
+    faults = sum(bool(note) for note in made["notes"])
+    rows = {
+        "poses": len(made["poses"]),
+        "condition number": f"{min(condition):.3g} to {max(condition):.3g}" if condition else "-",
+        "tensions": made["tensions_note"] and f"not known: {made['tensions_note']}",
+        "poses with a note": faults,
+    }
+    if len(made["poses"]) == 1:
+        rows["note"] = made["notes"][0] or "none"
+        del rows["poses with a note"]
+    if made["tensions"]:
+        del rows["tensions"]
+    console().print(facts(f"{made['robot']} in {made['output']}", rows))
+
+
 def simulation(seen: Mapping[str, Any]) -> None:
     """`simulate`."""
     rows = {

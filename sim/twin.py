@@ -19,7 +19,7 @@ import numpy as np
 
 from hdl.toolrun import ToolError, ToolMissing, run_tool
 from sim.bench import cache_directory
-from solver_ref.fixed import Format
+from solver_ref.fixed import Format, checked_codes
 from solver_ref.graph import Graph
 from solver_ref.iteration import Iteration, PassLimitExceeded
 from solver_ref.sequence import Sequence as Program
@@ -226,12 +226,7 @@ def _columns(formats: Mapping[str, Format], inputs: Mapping[str, np.ndarray]) ->
     for name, form in formats.items():
         if name not in inputs:
             raise ValueError(f"the twin needs an input {name!r}")
-        codes = np.atleast_1d(np.asarray(inputs[name]))
-        if codes.dtype.kind not in "iuO":
-            raise ValueError(f"input {name!r} must be integer codes, not {codes.dtype}")
-        if codes.size and (codes.min() < form.lo or codes.max() > form.hi):
-            raise ValueError(f"input {name!r} has codes outside {form}")
-        found.append(codes.astype(np.int64))
+        found.append(checked_codes(f"input {name!r}", inputs[name], form))
     rows = np.broadcast_shapes(*(column.shape for column in found))
     return [np.ascontiguousarray(np.broadcast_to(column, rows)) for column in found]
 

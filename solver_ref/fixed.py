@@ -58,6 +58,25 @@ class Format:
         return f"{'SU'[not self.signed]}Q({self.integer}, {self.fraction})"
 
 
+def checked_codes(what: str, codes: object, form: Format) -> np.ndarray:
+    """Codes as int64, shape (n,) also of a single one.
+
+    ValueError, which begins with `what`, for numbers that are no integers and codes outside the
+    format.
+    """
+    return codes_within(what, codes, form.lo, form.hi, str(form))
+
+
+def codes_within(what: str, codes: object, lo: int, hi: int, limits: str = "") -> np.ndarray:
+    """`checked_codes` within any first and last code, which a message calls `limits`."""
+    found = np.atleast_1d(np.asarray(codes))
+    if found.dtype.kind not in "iuO":
+        raise ValueError(f"{what} must be integer codes, not {found.dtype}")
+    if found.size and (found.min() < lo or found.max() > hi):
+        raise ValueError(f"{what} has codes outside {limits or f'{lo}..{hi}'}")
+    return found.astype(np.int64)
+
+
 @dataclass(frozen=True)
 class Range:
     """Every code that a value can take lies in [lo, hi]; its value is code * 2**-fraction."""

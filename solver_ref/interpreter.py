@@ -11,7 +11,7 @@ from functools import singledispatch
 import numpy as np
 
 from solver_ref import graph as g
-from solver_ref.fixed import Range
+from solver_ref.fixed import Range, checked_codes
 from solver_ref.parameters import parameter_codes
 
 _WORD = 1 << 62
@@ -56,12 +56,7 @@ def _given(node: g.Input | g.Parameter, inputs: Mapping[str, np.ndarray]) -> np.
         return parameter_codes(node, inputs)
     if node.name not in inputs:
         raise ValueError(f"the graph needs an input {node.name!r}")
-    codes = np.atleast_1d(np.asarray(inputs[node.name]))
-    if codes.dtype.kind not in "iuO":
-        raise ValueError(f"input {node.name!r} must be integer codes, not {codes.dtype}")
-    if codes.size and (codes.min() < node.format.lo or codes.max() > node.format.hi):
-        raise ValueError(f"input {node.name!r} has codes outside {node.format}")
-    return codes.astype(np.int64)
+    return checked_codes(f"input {node.name!r}", inputs[node.name], node.format)
 
 
 def _needs_python_integers(node: g.Node, spans: list[Range], result: Range) -> bool:

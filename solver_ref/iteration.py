@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from solver_ref.fixed import Format
+from solver_ref.fixed import Format, checked_codes
 from solver_ref.graph import Graph
 from solver_ref.interpreter import evaluate
 from solver_ref.parameters import parameter_codes
@@ -135,12 +135,7 @@ def evaluate_iteration(
 def _codes(name: str, form: Format, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
     if name not in inputs:
         raise ValueError(f"the solve needs a field {name!r}")
-    codes = np.atleast_1d(np.asarray(inputs[name]))
-    if codes.dtype.kind not in "iuO":
-        raise ValueError(f"field {name!r} must be integer codes, not {codes.dtype}")
-    if codes.size and (codes.min() < form.lo or codes.max() > form.hi):
-        raise ValueError(f"field {name!r} has codes outside {form}")
-    return codes.astype(np.int64)
+    return checked_codes(f"field {name!r}", inputs[name], form)
 
 
 def _solve(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from solver_ref import graph as g
+from solver_ref.fixed import codes_within
 
 WORD_BITS = 32
 CRC_POLYNOMIAL = 0xEDB88320
@@ -19,13 +20,8 @@ def parameter_codes(parameter: g.Parameter, given: Mapping[str, np.ndarray]) -> 
 
     ValueError for one that the parameter cannot take.
     """
-    codes = np.atleast_1d(np.asarray(given.get(parameter.name, parameter.initial)))
-    if codes.dtype.kind not in "iuO":
-        raise ValueError(f"parameter {parameter.name!r} must be integer codes, not {codes.dtype}")
-    if codes.size and (codes.min() < parameter.lo or codes.max() > parameter.hi):
-        text = f"has codes outside {parameter.lo}..{parameter.hi}"
-        raise ValueError(f"parameter {parameter.name!r} {text}")
-    return codes.astype(np.int64)
+    codes = given.get(parameter.name, parameter.initial)
+    return codes_within(f"parameter {parameter.name!r}", codes, parameter.lo, parameter.hi)
 
 
 def settled(graph: g.Graph, given: Mapping[str, int] | None = None) -> g.Graph:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from solver_ref.fixed import Format
+from solver_ref.fixed import Format, checked_codes
 from solver_ref.graph import Graph, Parameter
 from solver_ref.parameters import parameter_codes, parameters_of
 from solver_ref.scalar import Row, compiled
@@ -155,19 +155,17 @@ def evaluate_sequence(
     Codes of parameters may be among the inputs, of shape (1,) or (). ValueError for a missing field
     or a code outside its format.
     """
+    columns = []
     for name, form in sequence.fields.items():
         if name not in inputs:
             raise ValueError(f"the sequence needs a field {name!r}")
-        codes = np.asarray(inputs[name])
-        if codes.size and (codes.min() < form.lo or codes.max() > form.hi):
-            raise ValueError(f"field {name!r} has codes outside {form}")
+        columns.append(checked_codes(f"field {name!r}", inputs[name], form).tolist())
     values = sequence.initial
     for name, parameter in sequence.parameters.items():
         (values[name],) = parameter_codes(parameter, inputs).tolist()
     published = {name: values[register] for name, register in sequence.results.items()}
-    rows = zip(*(np.asarray(inputs[name]).tolist() for name in sequence.fields), strict=True)
     results: dict[str, list[int]] = {name: [] for name in sequence.results}
-    for row in rows:
+    for row in zip(*columns, strict=True):
         values |= dict(zip(sequence.fields, row, strict=True))
         for name, code in sequence.advance(values, published).items():
             results[name].append(code)

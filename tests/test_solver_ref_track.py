@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from solver_ref.kernels.domain import Domain
-from solver_ref.kernels.kind import stack
+from solver_ref.kernels.kind import stack, twist_names
 from solver_ref.kernels.track import Track, track_kernel
-from solver_ref.kernels.track_formats import SAMPLE_RATE, twist_names
+from solver_ref.kernels.track_formats import SAMPLE_RATE
 from solver_ref.kernels.track_values import stream_of
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot import Robot

@@ -32,6 +32,7 @@ from solver_ref.kernels.kind import (
     by_unit,
     jacobian_names,
     length_names,
+    out_of_range,
     out_of_reach,
     stack,
     start_names,
@@ -40,7 +41,6 @@ from solver_ref.kernels.kind import (
 from solver_ref.kernels.stopping import ITERATION_LIMIT
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot import Robot
-from solver_ref.status import Status
 
 DAMPINGS = ("marquardt", "none")
 """Policies that mean something where no step is undone: lambda shrinks, or there is none."""
@@ -79,12 +79,11 @@ class EquilibriumForward(KernelKind):
         lengths, status = stretched(robot, inputs, found.tensions), found.status.astype(np.int64)
         reach = Domain.of(robot, domain.profile.name)
         outside = beyond(robot, starts) | out_of_reach(reach, lengths)
-        status[outside] = status[outside] & ~int(Status.VALID) | int(Status.OUT_OF_RANGE)
         return dict(zip(robot.coordinates, found.poses.T, strict=True)) | {
             **dict(zip(pull_names(robot), found.tensions.T, strict=True)),
             **health(reach, found, lengths),
             "iterations": found.iterations.astype(np.int64),
-            "status": status,
+            "status": out_of_range(status, outside),
         }
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:

@@ -16,7 +16,7 @@ from solver_ref.domain import perturb
 from solver_ref.equilibrium_equations import balance, equal_density
 from solver_ref.equilibrium_step import equilibrium_step, tensions_of
 from solver_ref.fixed_arithmetic import Fixed
-from solver_ref.kernels.domain import Domain, Kernel, estimate_limits, pose_inputs
+from solver_ref.kernels.domain import Domain, Kernel, pose_inputs
 from solver_ref.kernels.equilibrium_domain import EquilibriumDomain, working_robot
 from solver_ref.kernels.equilibrium_forward import solve_columns, solve_values
 from solver_ref.kernels.equilibrium_graph import EquilibriumGraph
@@ -33,6 +33,7 @@ from solver_ref.kernels.kind import (
     KernelKind,
     beyond,
     by_unit,
+    led_astray,
     out_of_reach,
     stack,
     start_names,
@@ -119,10 +120,9 @@ class EquilibriumStepKind(KernelKind):
         robot = working_robot(domain.robot)
         poses, lengths = stack(inputs, robot.coordinates), _lengths(robot, inputs)
         moved, pulls, at, step = _float_step(robot, inputs)
-        low, high = np.array(estimate_limits(robot)).T
         reach = Domain.of(robot, domain.profile.name)
         outside = beyond(robot, poses) | out_of_reach(reach, lengths) | (inputs["lambda"] > 1)
-        outside |= ~((moved >= low) & (moved <= high)).all(axis=1)
+        outside |= led_astray(robot, moved)
         least = [cable.tension_min or 0.0 for cable in robot.cables]
         bits = {Status.OUT_OF_RANGE: outside, Status.SLACK: (pulls < least).any(axis=1)}
         left = np.broadcast_arrays(*at.force, *at.moment, *at.residuals)

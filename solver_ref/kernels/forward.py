@@ -21,6 +21,7 @@ from solver_ref.kernels.kind import (
     beyond,
     by_unit,
     lengths_of,
+    out_of_range,
     out_of_reach,
     stack,
     start_names,
@@ -90,12 +91,11 @@ class Forward(KernelKind):
                 column[rows] = getattr(solution, name)
         status = found["status"].astype(np.int64)
         outside = beyond(robot, starts) | out_of_reach(domain, lengths)
-        status[outside] = status[outside] & ~int(Status.VALID) | int(Status.OUT_OF_RANGE)
         converged = status & int(Status.CONVERGED) != 0
         return dict(zip(robot.coordinates, poses.T, strict=True)) | {
             **float_health(domain, poses, lengths, attitude, converged),
             "iterations": found["iterations"].astype(np.int64),
-            "status": status,
+            "status": out_of_range(status, outside),
         }
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:

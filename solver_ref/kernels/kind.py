@@ -17,7 +17,7 @@ from solver_ref.attitude import attitude_names
 from solver_ref.damping import POLICIES
 from solver_ref.domain import corner_poses, sample_poses
 from solver_ref.kernels.corrections import lengths_behind, tension_names, warming_names
-from solver_ref.kernels.domain import Domain, Kernel, coordinate_limits
+from solver_ref.kernels.domain import Domain, Kernel, coordinate_limits, estimate_limits
 from solver_ref.robot import Robot
 from solver_ref.status import FAULTS, Status
 
@@ -116,6 +116,16 @@ def length_names(robot: Robot) -> tuple[str, ...]:
     return tuple(f"L{i + 1}" for i in range(len(robot.cables)))
 
 
+def free_names(robot: Robot, names: str) -> tuple[str, ...]:
+    """Those of six names, one for each spatial coordinate, that the robot's motion leaves free."""
+    each = names.split()
+    return tuple(each[index] for index in robot.free)
+
+
+def twist_names(robot: Robot) -> tuple[str, ...]:
+    return free_names(robot, "vx vy vz wx wy wz")
+
+
 def start_names(robot: Robot) -> tuple[str, ...]:
     return tuple(f"{name}0" for name in robot.coordinates)
 
@@ -155,6 +165,12 @@ def beyond(robot: Robot, poses: np.ndarray) -> np.ndarray:
     low, high = np.array(coordinate_limits(robot)).T
     turn = np.linalg.norm(poses[:, robot.translations :], axis=1)
     return ~((poses >= low) & (poses <= high)).all(axis=1) | (turn > robot.tilt_bound)
+
+
+def led_astray(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """Whether each pose lies where hardware lets no estimate go."""
+    low, high = np.array(estimate_limits(robot)).T
+    return ~((poses >= low) & (poses <= high)).all(axis=1)
 
 
 def out_of_reach(domain: Domain, lengths: np.ndarray) -> np.ndarray:
@@ -199,6 +215,12 @@ def verdict(bits: Mapping[Status, np.ndarray]) -> np.ndarray:
     """The status word of each row, VALID where no fault is set."""
     word = sum(np.where(where, int(bit), 0) for bit, where in bits.items())
     return np.where(word & int(FAULTS), word, word | int(Status.VALID))
+
+
+def out_of_range(status: np.ndarray, outside: np.ndarray) -> np.ndarray:
+    """The status words, those of the rows `outside` OUT_OF_RANGE and not VALID."""
+    refused = status & ~int(Status.VALID) | int(Status.OUT_OF_RANGE)
+    return np.where(outside, refused, status)
 
 
 def by_unit(robot: Robot, errors: np.ndarray) -> dict[str, float]:

@@ -15,11 +15,11 @@ from solver_ref.kernels.kind import (
     beyond,
     drawn_poses,
     stack,
+    twist_names,
     verdict,
     written_names,
 )
 from solver_ref.kernels.rate_graph import TWIST, rate_kernel, rate_limits, rate_names
-from solver_ref.kernels.tension_ports import twist_names
 from solver_ref.kinematics import scaling
 from solver_ref.rate import SPEED, rates_of, twists_of
 from solver_ref.robot import CLOSURES, Robot

@@ -17,8 +17,8 @@ from solver_ref.functions import SQUARE_FRACTION, TracedArithmetic
 from solver_ref.geometry import LEVER_ROOM
 from solver_ref.iteration import Iteration
 from solver_ref.kernels.domain import Domain, Kernel, pose_formats, pose_inputs
+from solver_ref.kernels.kind import twist_names
 from solver_ref.kernels.ports import status_word
-from solver_ref.kernels.tension_ports import twist_names
 from solver_ref.kernels.unit_rows import unit_rows
 from solver_ref.profile import Fraction, Profile, Significant
 from solver_ref.rate import SPEED, RateLimits, Solved, solve_rates

@@ -15,7 +15,6 @@ from solver_ref.kernels.corrections import condition_values, drawn_conditions, l
 from solver_ref.kernels.domain import (
     Domain,
     Kernel,
-    estimate_limits,
     pose_formats,
     pose_inputs,
     tracer,
@@ -31,6 +30,7 @@ from solver_ref.kernels.kind import (
     condition_columns,
     drawn_poses,
     jacobian_names,
+    led_astray,
     length_names,
     lengths_of,
     out_of_reach,
@@ -106,9 +106,8 @@ class StepKind(KernelKind):
         attitude = attitude_of(robot, inputs)
         at, step = _float_step(robot, poses, lengths, inputs["lambda"], attitude)
         moved = poses - _unscaled(robot, step)
-        low, high = np.array(estimate_limits(robot)).T
         outside = beyond(robot, poses) | out_of_reach(domain, lengths) | (inputs["lambda"] > 1)
-        outside |= ~((moved >= low) & (moved <= high)).all(axis=1)
+        outside |= led_astray(robot, moved)
         bits = {
             Status.OUT_OF_RANGE: outside,
             Status.NEAR_SINGULAR: ~(step.pivot >= domain.bounds.pivot),

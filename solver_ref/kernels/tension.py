@@ -15,6 +15,7 @@ from solver_ref.kernels.kind import (
     Columns,
     KernelKind,
     beyond,
+    out_of_range,
     stack,
     written_names,
 )
@@ -75,9 +76,8 @@ class Tension(KernelKind):
         check(robot)
         motion = motion_of(robot, inputs)
         found = tensions(robot, *motion, method="bounded-step")
-        status = found.status.astype(np.int64)
         out = beyond(working_robot(robot), motion[0]) | _too_much(robot, motion)
-        status[out] = status[out] & ~int(Status.VALID) | int(Status.OUT_OF_RANGE)
+        status = out_of_range(found.status.astype(np.int64), out)
         result = dict(zip(tension_names(robot), found.tensions.T, strict=True))
         result["active"] = _masks(found.active)
         result |= dict(zip(unbalanced_names(robot), found.unbalanced.T, strict=True))

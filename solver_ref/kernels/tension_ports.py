@@ -14,7 +14,7 @@ import numpy as np
 
 from solver_ref.equilibrium_poses import hanging_robot
 from solver_ref.errors import InputError
-from solver_ref.kernels.kind import stack
+from solver_ref.kernels.kind import free_names, stack, twist_names
 from solver_ref.robot import Robot
 
 SPEED, ACCELERATION = 4.0, 30.0
@@ -58,21 +58,12 @@ def earth_weight(robot: Robot) -> float:
     return robot.platform.mass * EARTH
 
 
-def _free(robot: Robot, names: str) -> tuple[str, ...]:
-    names = names.split()
-    return tuple(names[index] for index in robot.free)
-
-
-def twist_names(robot: Robot) -> tuple[str, ...]:
-    return _free(robot, "vx vy vz wx wy wz")
-
-
 def acceleration_names(robot: Robot) -> tuple[str, ...]:
-    return _free(robot, "ax ay az alx aly alz")
+    return free_names(robot, "ax ay az alx aly alz")
 
 
 def wrench_names(robot: Robot) -> tuple[str, ...]:
-    return _free(robot, "fx fy fz mx my mz")
+    return free_names(robot, "fx fy fz mx my mz")
 
 
 def unbalanced_names(robot: Robot) -> tuple[str, ...]:

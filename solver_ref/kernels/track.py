@@ -21,10 +21,11 @@ from solver_ref.kernels.kind import (
     length_names,
     measured,
     stack,
+    twist_names,
     verdict,
     written_names,
 )
-from solver_ref.kernels.track_formats import CLOCK, FLAG, SAMPLE_RATE, twist_names
+from solver_ref.kernels.track_formats import CLOCK, FLAG, SAMPLE_RATE
 from solver_ref.kernels.track_graphs import TrackGraphs
 from solver_ref.kernels.track_values import (
     solved,

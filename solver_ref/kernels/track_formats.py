@@ -20,7 +20,6 @@ from solver_ref.kernels.domain import Domain, estimate_limits, tracer
 from solver_ref.kernels.kind import length_names
 from solver_ref.kinematics import cable_lengths
 from solver_ref.profile import Significant
-from solver_ref.robot import Robot
 from solver_ref.statics import weight_of
 from solver_ref.tracking import Filter
 
@@ -138,8 +137,3 @@ class TrackFormats:
                 settling=True,
             )
         )
-
-
-def twist_names(robot: Robot) -> tuple[str, ...]:
-    """The free components of the twist, in the order of the coordinates."""
-    return tuple(("vx", "vy", "vz", "wx", "wy", "wz")[index] for index in robot.free)

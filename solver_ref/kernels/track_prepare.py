@@ -20,13 +20,8 @@ from solver_ref.kernels.corrections import (
     warms,
 )
 from solver_ref.kernels.domain import coordinate_limits, estimate_limits
-from solver_ref.kernels.track_formats import (
-    FLAG,
-    RATE_LIMIT,
-    SAMPLE_RATE,
-    TrackFormats,
-    twist_names,
-)
+from solver_ref.kernels.kind import twist_names
+from solver_ref.kernels.track_formats import FLAG, RATE_LIMIT, SAMPLE_RATE, TrackFormats
 from solver_ref.kernels.track_hanging import computed_tensions, density_inputs, hanging
 
 QUIET = ("singular", "unused")

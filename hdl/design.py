@@ -27,6 +27,8 @@ from solver_ref.split import split
 
 MAIN = "prepare"
 """The long graph of a sequence, which shares its multipliers over II cycles."""
+LARGEST_II = 1024
+LARGEST_CLOCK_MHZ = 1000.0
 DEFAULT_CLOCK_MHZ = {"xc7": 120.0, "ecp5": 100.0}
 
 
@@ -46,10 +48,11 @@ class Options:
             raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
         if self.profile not in PROFILES:
             raise ValueError(f"profile must be one of {', '.join(PROFILES)}, not {self.profile!r}")
-        if not 1 <= self.ii <= 1024:
-            raise ValueError(f"ii must be between 1 and 1024 clock cycles, not {self.ii}")
-        if self.clock_mhz is not None and not 0 < self.clock_mhz <= 1000:
-            raise ValueError(f"clock must be between 0 and 1000 MHz, not {self.clock_mhz}")
+        if not 1 <= self.ii <= LARGEST_II:
+            raise ValueError(f"ii must be between 1 and {LARGEST_II} clock cycles, not {self.ii}")
+        if self.clock_mhz is not None and not 0 < self.clock_mhz <= LARGEST_CLOCK_MHZ:
+            limit = f"{LARGEST_CLOCK_MHZ:g} MHz"
+            raise ValueError(f"clock must be between 0 and {limit}, not {self.clock_mhz}")
         target(self.target)
 
 

@@ -8,10 +8,12 @@ from amaranth.lib.memory import Memory
 from hdl.lifetimes import DIRECT, Line
 from hdl.phases import Phases
 
-SHORTEST_SHIFT = 2
 SHORTEST_MEMORY = 5
+"""Stages from which on a memory with its pointer is smaller than registers."""
 MEMORY_DEPTH = 16
+"""Words of a distributed RAM."""
 POINTER_LOAD = 40
+"""What one copy of a pointer may lead to: RAMs and write enables, by the bits that they keep."""
 
 
 class Storage:

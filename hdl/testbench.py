@@ -51,7 +51,7 @@ def testbench(
         "TAG_BITS": tag_width,
         "IN_WORD": _picture(inputs),
         "OUT_WORD": _picture(outputs),
-        "DECLARATIONS": _declarations(inputs, outputs),
+        "DECLARATIONS": _declarations(outputs),
         "CONNECTIONS": _connections(inputs, outputs),
         "COMPARISONS": _comparisons(outputs),
         "GEOMETRY_WORDS": geometry_words,
@@ -78,7 +78,7 @@ def _picture(fields: Mapping[str, Format]) -> str:
     return ", ".join(f"{name}{places[name]} {form}" for name, form in fields.items())
 
 
-def _declarations(inputs: Mapping[str, Format], outputs: Mapping[str, Format]) -> str:
+def _declarations(outputs: Mapping[str, Format]) -> str:
     lines = [f"  wire [{form.width - 1}:0] o_{name};" for name, form in outputs.items()]
     word = ", ".join(f"o_{name}" for name in reversed(outputs))
     return "\n".join([*lines, f"  wire [OUT_BITS-1:0] out_word = {{{word}}};"])

@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TypedDict
 
-from hdl.design import Design, Options
+from hdl.design import LARGEST_CLOCK_MHZ, LARGEST_II, Design, Options
 from hdl.target import targets
 from kinegate.presets import PRESETS
 from sim.package import MANIFEST, Package, read_package
@@ -24,8 +24,6 @@ from solver_ref.robot import CLOSURES, Robot, closure_problem
 from solver_ref.robot_file import load
 
 FINEST_ACCURACY = 1e-9
-LARGEST_II = 1024
-LARGEST_CLOCK_MHZ = 1000.0
 
 Source = str | PathLike[str] | Robot
 

@@ -111,7 +111,7 @@ class _Guide:
         length = arc + free
         # q.q = h^2 + w^2 + o^2, so L^2 = q.q - 2 r h + r theta (2 Lf + r theta).
         square = square - saved + m.round(arc * (length + free), "square")
-        return Way(square, self._vector(q, frame, length, cosine, sine), frame, angle, free)
+        return Way(square, self._vector(frame, length, cosine, sine), frame, angle, free)
 
     @property
     def _around(self) -> float:
@@ -167,9 +167,7 @@ class _Guide:
         cosine, sine = (m.clamp(m.round(x, "sine"), -UNIT, UNIT, "length") for x in (cosine, sine))
         return cosine, sine
 
-    def _vector(
-        self, q: Vector, frame: Frame, length: Scalar, cosine: Scalar, sine: Scalar
-    ) -> Vector:
+    def _vector(self, frame: Frame, length: Scalar, cosine: Scalar, sine: Scalar) -> Vector:
         """L u = L (cos theta s + sin theta e) + o n, for L the length in the plane."""
         m, role = self.m, self.row_role
         length = m.round(length, self.role)

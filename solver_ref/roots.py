@@ -55,7 +55,7 @@ class RootArithmetic(FixedArithmetic):
         top = 1 << (width - 1)
         mantissa = value.apply(g.ShiftLeft, zeros, lo=top, hi=2 * top - 1)
         mantissa = mantissa.scaled(mantissa.range.fraction - width)
-        index = self._index(mantissa, TABLE_BITS + 1, 0)
+        index = self._index(mantissa, TABLE_BITS + 1)
         table = _table(lambda v: 1 / v, TABLE_BITS + 1, 1 << TABLE_BITS, 1 << TABLE_BITS)
         first = index.apply(g.Table, codes=table, fraction=TABLE_BITS + 3)
         product = (mantissa.narrow(24) * first).narrow(24)
@@ -65,7 +65,7 @@ class RootArithmetic(FixedArithmetic):
         better = better.into(1 - 2.0**-12, 2 - 2.0**-RECIPROCAL_FRACTION, "proven")
         return Reciprocal(better, zeros, value.range.fraction - width)
 
-    def _index(self, mantissa: Fixed, bits: int, first: int) -> Fixed:
+    def _index(self, mantissa: Fixed, bits: int) -> Fixed:
         """The top bits of a mantissa in [1/2, 1) without its leading one."""
         size = 1 << (bits - 1)
         index = mantissa.apply(g.Narrow, fraction=bits, lo=0, hi=size - 1, overflow="wrap")

@@ -82,13 +82,13 @@ def _(node: g.Scale, span, whole, spans, a):
 @expression.register
 def _(node: g.Narrow, span, whole, spans, a):
     if whole:
-        return _whole(node, spans[0], a)
+        return _whole(node, a)
     if node.overflow == "saturate":
         return _limited(a, span)
     return a
 
 
-def _whole(node: g.Narrow, operand: Range, a: str) -> str:
+def _whole(node: g.Narrow, a: str) -> str:
     half = " + 0.5" if node.rounding == "half_even" else ""
     code = f"{a} * {real(1, -node.fraction)}{half}"
     quantum = real(1, node.fraction)

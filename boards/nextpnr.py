@@ -47,12 +47,7 @@ def route(
     design that does not fit among them) or takes longer than `TIME_LIMIT_S`, and `ValueError` for a
     target that is no ECP5.
     """
-    if target.family != "ecp5":
-        raise ValueError(f"no place and route for target {target.name} of family {target.family!r}")
-    if importlib.util.find_spec(_MODULE) is None:
-        raise ToolMissing(
-            f"nextpnr-ecp5 is not installed: {sys.executable} -m pip install {_PACKAGE}"
-        )
+    _check(target)
     build_dir.mkdir(parents=True, exist_ok=True)
     name = f"{netlist.stem}-{seed}.route"
     report = build_dir / f"{name}.json"
@@ -61,12 +56,7 @@ def route(
     with tempfile.TemporaryDirectory(prefix="nextpnr-", dir=build_dir) as scratch:
         folder = Path(scratch)
         (folder / "netlist.json").write_bytes(netlist.read_bytes())
-        options = [f"--{target.part}", "--speed", str(speed), "--seed", str(seed)]
-        options += ["--freq", f"{ASKED * freq_mhz:g}", "--router", "router2", "--timing-allow-fail"]
-        # Without timing-driven rip-up a single detour decides: 96 MHz instead of 117.
-        options += ["--placer-heap-beta", f"{DENSITY:g}", "--tmg-ripup"]
-        # Paths inside the folder: the tool is sandboxed and sees where it was started.
-        options += ["--out-of-context", "--json", "netlist.json", "--report", "report.json"]
+        options = _options(target, freq_mhz, seed, speed)
         log = (build_dir / f"{name}.log").resolve()
         log.unlink(missing_ok=True)
         with following(log, _STAGES, tell):
@@ -81,6 +71,25 @@ def route(
     result = read_report(report)
     print(f"{note}: {result.fmax_mhz:.1f} MHz", file=sys.stderr, flush=True)
     return result
+
+
+def _check(target: Target) -> None:
+    """That this target can be routed here."""
+    if target.family != "ecp5":
+        raise ValueError(f"no place and route for target {target.name} of family {target.family!r}")
+    if importlib.util.find_spec(_MODULE) is None:
+        raise ToolMissing(
+            f"nextpnr-ecp5 is not installed: {sys.executable} -m pip install {_PACKAGE}"
+        )
+
+
+def _options(target: Target, freq_mhz: float, seed: int, speed: int) -> list[str]:
+    options = [f"--{target.part}", "--speed", str(speed), "--seed", str(seed)]
+    options += ["--freq", f"{ASKED * freq_mhz:g}", "--router", "router2", "--timing-allow-fail"]
+    # Without timing-driven rip-up a single detour decides: 96 MHz instead of 117.
+    options += ["--placer-heap-beta", f"{DENSITY:g}", "--tmg-ripup"]
+    # Paths inside the folder: the tool is sandboxed and sees where it was started.
+    return [*options, "--out-of-context", "--json", "netlist.json", "--report", "report.json"]
 
 
 def read_report(path: Path) -> RouteReport:

@@ -117,13 +117,7 @@ def solve(
     options = {"kernel": "forward", **options}
     name, opened = open_robot(robot, options)
     design = make_design(name, opened, options)
-    if engine not in ENGINES:
-        raise unknown(name, "engine", engine, ENGINES)
-    if damping is not None and damping not in POLICIES:
-        raise unknown(name, "damping", damping, POLICIES)
-    if damping_lambda is not None and not 0 <= damping_lambda <= 1:
-        wrong, got = "is out of range", f"{damping_lambda:g}"
-        raise OptionError(name, "lambda", wrong=wrong, expected="0 to 1", got=got)
+    _check_solve(name, engine, damping, damping_lambda)
     kernel = design.options.kernel
     if isinstance(rows, Mapping):
         columns = check_columns(rows, opened, kernel)
@@ -251,6 +245,16 @@ def synth(
     """
     opened = open_design(robot, options)
     return synthesis_of(opened, route=route, seed=seed, report=report)
+
+
+def _check_solve(name: str, engine: str, damping: str | None, damping_lambda: float | None) -> None:
+    if engine not in ENGINES:
+        raise unknown(name, "engine", engine, ENGINES)
+    if damping is not None and damping not in POLICIES:
+        raise unknown(name, "damping", damping, POLICIES)
+    if damping_lambda is not None and not 0 <= damping_lambda <= 1:
+        wrong, got = "is out of range", f"{damping_lambda:g}"
+        raise OptionError(name, "lambda", wrong=wrong, expected="0 to 1", got=got)
 
 
 def _check_count(name: str, vectors: int, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""The command line `kinegate`: words of DESIGN, thin over `kinegate.api`."""
+"""The command line `kinegate`, thin over `kinegate.api`."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from boards.nextpnr import route as place_and_route
+from boards.report import SynthReport
 from boards.yosys import synthesise
 from hdl.design import Design
 from hdl.toolrun import ToolMissing
@@ -133,18 +134,12 @@ def synthesis_of(opened: Opened, *, route: bool, seed: int, report: Report) -> d
     """`synth`: the figures, ready for JSON."""
     design, directory = opened.design, _directory(opened, "synth")
     target, options = design.target, design.options
-    if route and target.family != "ecp5":
-        raise OptionError(
-            opened.name,
-            "route",
-            wrong="places and routes ECP5 chips only",
-            expected="--target ecp5-85k, ecp5-45k or ecp5-25k",
-            got=f"--target {target.name}",
-        )
+    if route:
+        _check_route(opened)
     steps = 3 + route
     with refusing(opened.name):
         report(1, steps, f"{options.kernel} of {design.robot.name}: equations and schedule")
-        plan = design.plan
+        _ = design.plan
         report(2, steps, "Verilog")
         _ = opened.package or design.verilog
     report(3, steps, f"synthesis for {target.name}")
@@ -164,24 +159,40 @@ def synthesis_of(opened: Opened, *, route: bool, seed: int, report: Report) -> d
             tell=lambda stage: report(4, steps, f"{begun}: {stage}"),
         )
         fmax = routed.fmax_mhz
+    return _synthesised(design, made, fmax)
+
+
+def _check_route(opened: Opened) -> None:
+    target = opened.design.target
+    if target.family != "ecp5":
+        raise OptionError(
+            opened.name,
+            "route",
+            wrong="places and routes ECP5 chips only",
+            expected="--target ecp5-85k, ecp5-45k or ecp5-25k",
+            got=f"--target {target.name}",
+        )
+
+
+def _synthesised(design: Design, made: SynthReport, fmax_mhz: float | None) -> dict[str, Any]:
     latency, ii = _cycles(design)
     return {
-        "target": target.name,
-        "kernel": options.kernel,
-        "ii": options.ii,
+        "target": design.target.name,
+        "kernel": design.options.kernel,
+        "ii": design.options.ii,
         "clock_mhz": design.clock_mhz,
-        "fmax_mhz": fmax,
+        "fmax_mhz": fmax_mhz,
         "lut": made.lut,
         "ff": made.ff,
         "dsp": made.dsp,
         "bram": made.bram,
-        "fits": made.fits(target),
+        "fits": made.fits(design.target),
         "latency_cycles": latency,
         "feedback_cycles": design.feedback_latency,
         "throughput_per_s": design.clock_mhz * 1e6 / ii,
-        "dsp_busy": plan.slots / (made.dsp * options.ii) if made.dsp else 1.0,
-        "dsp_planned": plan.dsp,
-        "lut_multipliers": plan.lut_multipliers,
+        "dsp_busy": design.plan.slots / (made.dsp * design.options.ii) if made.dsp else 1.0,
+        "dsp_planned": design.plan.dsp,
+        "lut_multipliers": design.plan.lut_multipliers,
     }
 
 

@@ -103,19 +103,7 @@ def calibrate(
         unknown poses without more cables than coordinates
     """
     problem = _Problem(robot, lengths, poses, guess, chosen(robot, parameters), reference)
-    change = np.zeros(len(problem.parameters))
-    if change.size:
-        fit = least_squares(
-            problem.weighted,
-            change,
-            problem.weighted_slopes,
-            method="lm",
-            xtol=1e-14,
-            ftol=1e-15,
-            gtol=1e-15,
-            max_nfev=TRIALS,
-        )
-        change = fit.x
+    change = _fitted(problem)
     residuals, slopes = problem.residuals(change), problem.slopes(change)
     calibrated = moved(robot, problem.parameters, change)
     known = findings(
@@ -139,6 +127,24 @@ def calibrate(
         undetermined=known.undetermined,
         warnings=known.warnings + _misfit(robot, residuals),
     )
+
+
+def _fitted(problem: _Problem) -> np.ndarray:
+    """The correction of each parameter (m)."""
+    start = np.zeros(len(problem.parameters))
+    if not start.size:
+        return start
+    # Down to rounding: what stops earlier would show beside residuals of micrometres.
+    return least_squares(
+        problem.weighted,
+        start,
+        problem.weighted_slopes,
+        method="lm",
+        xtol=1e-14,
+        ftol=1e-15,
+        gtol=1e-15,
+        max_nfev=TRIALS,
+    ).x
 
 
 def _misfit(robot: Robot, residuals: np.ndarray) -> tuple[str, ...]:

@@ -71,15 +71,7 @@ def read_columns(
     file = str(path)
     header, rows = _split(file)
     _check_header(file, header, required, optional, ignored)
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(header):
-            raise CsvError(
-                file,
-                f"row {number}",
-                wrong="has the wrong number of values",
-                expected=f"{len(header)} values, as in the header",
-                got=str(len(row)),
-            )
+    _check_rows(file, header, rows)
     signs = dict.fromkeys(not_negative, NOT_NEGATIVE) | dict.fromkeys(positive, POSITIVE)
     columns = {}
     for name in (*required, *optional):
@@ -154,6 +146,18 @@ def _check_header(
             expected = f"the columns {', '.join(required)}"
             raise CsvError(
                 file, name, wrong="is a missing column", expected=expected, got=", ".join(header)
+            )
+
+
+def _check_rows(file: str, header: list[str], rows: list[list[str]]) -> None:
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(header):
+            raise CsvError(
+                file,
+                f"row {number}",
+                wrong="has the wrong number of values",
+                expected=f"{len(header)} values, as in the header",
+                got=str(len(row)),
             )
 
 

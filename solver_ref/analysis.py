@@ -11,7 +11,7 @@ from solver_ref.domain import corner_poses, level_poses, sample_poses
 from solver_ref.errors import InputError
 from solver_ref.finding import Finding
 from solver_ref.findings import describe_directions, find
-from solver_ref.kinematics import cable_lengths, pose_matrix
+from solver_ref.kinematics import attachment_points, cable_lengths
 from solver_ref.robot import Robot
 
 
@@ -152,8 +152,7 @@ def clearances(robot: Robot, poses: np.ndarray) -> tuple[Clearance, ...]:
     ]
     if not pairs:
         return ()
-    frames = pose_matrix(robot, poses)
-    ends = robot.attachments @ np.swapaxes(frames[:, :3, :3], -1, -2) + frames[:, None, :3, 3]
+    ends = attachment_points(robot, poses)
     i, j = np.array(pairs).T
     near = segment_distance(robot.anchors[i], ends[:, i], robot.anchors[j], ends[:, j]).min(axis=0)
     found = [

@@ -9,7 +9,8 @@ The `role` of a rounded value names the precision that a profile gives it; float
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -85,12 +86,7 @@ class Arithmetic:
     def total(self, terms: Sequence[Scalar]) -> Scalar:
         """The sum of the terms, as a balanced tree."""
         terms = [term for term in terms if not is_zero(term)]
-        if not terms:
-            return 0
-        while len(terms) > 1:
-            pairs = [terms[i] + terms[i + 1] for i in range(0, len(terms) - 1, 2)]
-            terms = pairs + terms[len(terms) - len(terms) % 2 :]
-        return terms[0]
+        return balanced(terms, add) if terms else 0
 
 
 class FloatArithmetic(Arithmetic):
@@ -181,6 +177,15 @@ class FloatArithmetic(Arithmetic):
 
     def minimum(self, values: Sequence[Scalar]) -> Scalar:
         return np.min(np.broadcast_arrays(*values), axis=0)
+
+
+def balanced(values: Sequence[Scalar], join: Callable[[Scalar, Scalar], Scalar]) -> Scalar:
+    """All values (one at least) joined two by two, as a balanced tree: the fewest in a row."""
+    rest = list(values)
+    while len(rest) > 1:
+        pairs = [join(rest[i], rest[i + 1]) for i in range(0, len(rest) - 1, 2)]
+        rest = pairs + rest[len(rest) - len(rest) % 2 :]
+    return rest[0]
 
 
 def is_zero(value: Scalar) -> bool:

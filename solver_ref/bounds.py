@@ -14,6 +14,7 @@ import numpy as np
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.attitude import attitude_axes
 from solver_ref.domain import sample_poses
+from solver_ref.fixed import next_power
 from solver_ref.geometry import spread_cables
 from solver_ref.kinematics import cable_lengths
 from solver_ref.measurement import ATTITUDE_WEIGHT
@@ -92,7 +93,7 @@ def solve_bounds(robot: Robot, samples: int = SAMPLES, *, loaded: bool = False) 
     if not regular.any():
         raise ValueError(f"no pose of the workspace of {robot.name} has a regular Jacobian")
     limits = {
-        role: 2.0 ** math.ceil(math.log2(MARGIN * max(float(v[regular].max()) for v in values)))
+        role: next_power(MARGIN * max(float(v[regular].max()) for v in values))
         for role, values in m.sizes.items()
     }
     held = max(float(smallest[regular].min()) / MARGIN, DEEPEST * largest / MARGIN)

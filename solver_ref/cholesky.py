@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar
-from solver_ref.step import BOUND_MARGIN
+from solver_ref.step import BOUND_MARGIN, factor_limit
 
 Vector = Sequence[Scalar]
 
@@ -52,7 +52,7 @@ def solve(m: Arithmetic, matrix: Sequence[Vector], right: Vector, bounds: Choles
         by = m.pivot(left[k, k], floor)
         divisors.append(by)
         for j in range(k + 1, size):
-            factors[k, j] = m.divide(left[k, j], by, _factor_limit(top[j], floor), "factor", "")
+            factors[k, j] = m.divide(left[k, j], by, factor_limit(top[j], floor), "factor", "")
         quotients.append(m.divide(rest[k], by, bounds.solution, "solution", "solution"))
         for i in range(k + 1, size):
             value = m.minus_product(rest[i], factors[k, i], rest[k])
@@ -68,10 +68,3 @@ def solve(m: Arithmetic, matrix: Sequence[Vector], right: Vector, bounds: Choles
             solution[k] = m.limit(value, bounds.solution, "solution")
     rows = [[factors[i, k] for i in range(k)] for k in range(size)]
     return Solved(solution, m.minimum([left[k, k] for k in range(size)]), rows, divisors)
-
-
-def _factor_limit(top: float, floor: float) -> float:
-    """A power of two, with room for rounding; infinite for floats."""
-    if not math.isfinite(top):
-        return math.inf
-    return 2.0 ** math.ceil(math.log2(BOUND_MARGIN * math.sqrt(top / floor)))

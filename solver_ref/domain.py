@@ -83,6 +83,13 @@ def inside(robot: Robot, poses: np.ndarray) -> np.ndarray:
     return good & (np.linalg.norm(turn, axis=-1) <= robot.tilt_bound + extra[1])
 
 
+def clipped(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """The poses (..., coordinates) with their positions brought into the grown position box."""
+    low, high = np.array(robot.position_bounds).T
+    position, turn = np.split(poses, [robot.translations], axis=-1)
+    return np.concatenate([np.clip(position, low, high), turn], axis=-1)
+
+
 def _directions(size: int, count: int, rng: np.random.Generator) -> np.ndarray:
     """Uniform unit vectors, shape (count, size)."""
     vectors = rng.standard_normal((count, size))

@@ -19,7 +19,7 @@ from solver_ref.kinematics import cable_lengths, rotation_exp, scaling, spatial_
 from solver_ref.levenberg_marquardt import LEVEL_STEPS, lm_solve
 from solver_ref.robot import Robot
 from solver_ref.statics import weight_of
-from solver_ref.status import Status
+from solver_ref.status import Status, status_words
 from solver_ref.stiffness import Sensitivity, pull, sensitivity
 
 TOLERANCE = 1e-10
@@ -151,10 +151,8 @@ def _starts(robot: Robot, lengths: np.ndarray, starts: np.ndarray | None) -> np.
 def cold_starts(robot: Robot, lengths: np.ndarray) -> np.ndarray:
     """Home, moved with its attitude held to where the lengths (N, cables) fit best, (N, free)."""
     home = np.array(robot.workspace.home)
-    poses = lm_solve(robot, home, lengths, limit=LEVEL_STEPS, hold_attitude=True).poses
-    low, high = np.array(robot.position_bounds).T
-    poses[:, : robot.translations] = np.clip(poses[:, : robot.translations], low, high)
-    return poses
+    level = lm_solve(robot, home, lengths, limit=LEVEL_STEPS, hold_attitude=True)
+    return domain.clipped(robot, level.poses)
 
 
 def _first_tensions(robot: Robot, poses: np.ndarray) -> np.ndarray:
@@ -187,7 +185,7 @@ def _status(robot: Robot, found: Found, tolerance: float, answer: Sensitivity) -
         Status.SLACK: (found.tensions < lowest).any(axis=1),
         Status.NEAR_SINGULAR: ~(answer.amplification * rank_tolerance(robot) < 1),
     }
-    return sum(np.where(where, int(bit), 0) for bit, where in bits.items())
+    return status_words(bits)
 
 
 def _places(robot: Robot, poses: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from solver_ref.equilibrium_parts import (
     turn_axes,
 )
 from solver_ref.equilibrium_step import EquilibriumBounds
+from solver_ref.fixed import next_power
 from solver_ref.robot import Robot
 from solver_ref.step import eliminate
 
@@ -88,7 +89,7 @@ def equilibrium_gain(
     size = len(at.rows)
     rows = gram_rows(at, arms, answers, lambda left, right: m.dot(left, right, "gram"))
     matrix = [[*[0] * i, *row] for i, row in enumerate(rows)]
-    scale = 2.0 ** math.ceil(math.log2(longest(robot)))
+    scale = next_power(longest(robot))
     rights = [target, *(_length_side(m, size, i, lengths[i], scale) for i in range(size))]
     found = eliminate(second, matrix, rights, inside)
     change, *moved = found.solutions

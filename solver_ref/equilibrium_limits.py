@@ -14,6 +14,7 @@ from solver_ref.equilibrium_equations import Balance, balance
 from solver_ref.equilibrium_gain import UNLIMITED, GainBounds, equilibrium_gain
 from solver_ref.equilibrium_poses import sample_equilibria
 from solver_ref.equilibrium_step import EquilibriumBounds
+from solver_ref.fixed import next_power
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot import Robot
 from solver_ref.statics import weight_of
@@ -62,21 +63,16 @@ class _Meter(FloatArithmetic):
     def step(self) -> float:
         """The largest step that all but `RARE` rows keep; a wide margin, as wrenches of any
         direction come."""
-        return power(MARGIN**2 * float(np.quantile(np.asarray(self.largest), 1 - RARE)))
+        return next_power(MARGIN**2 * float(np.quantile(np.asarray(self.largest), 1 - RARE)))
 
     def bounds(self) -> SolveBounds:
         """Limits that all but `RARE` rows keep, with a margin."""
         firm = np.asarray(self.smallest) > 0
-        top = power(MARGIN * float(np.quantile(np.asarray(self.largest)[firm], 1 - RARE)))
+        top = next_power(MARGIN * float(np.quantile(np.asarray(self.largest)[firm], 1 - RARE)))
         least = float(np.quantile(np.asarray(self.smallest)[firm], RARE)) / MARGIN
         return SolveBounds(
-            pivot=power(least) / 2, factor=top, right_side=top, solution=top, step=top
+            pivot=next_power(least) / 2, factor=top, right_side=top, solution=top, step=top
         )
-
-
-def power(value: float) -> float:
-    """The next power of two from `value` on."""
-    return 2.0 ** math.ceil(math.log2(value))
 
 
 @cache
@@ -103,7 +99,7 @@ def gain_bounds(robot: Robot) -> tuple[GainBounds, float]:
     sums, total = entries.sum(axis=0).max(axis=0), densities.sum(axis=1)
     bounds = GainBounds(
         inside=EquilibriumBounds(turn=turn.bounds(), length=density.bounds()),
-        entry=power(2 * float(np.quantile(entries.max(axis=(0, 1)), 1 - RARE))),
+        entry=next_power(2 * float(np.quantile(entries.max(axis=(0, 1)), 1 - RARE))),
         step=steps.step(),
         total=(float(total.min()) / 2, 2 * float(total.max())),
     )

@@ -4,7 +4,7 @@ import numpy as np
 
 from solver_ref.conditioning import Conditioning, null_space, rank_tolerance, scaled_jacobian
 from solver_ref.finding import Finding
-from solver_ref.kinematics import pose_matrix, scaling
+from solver_ref.kinematics import attachment_points, scaling
 from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
 from solver_ref.sag import sag_findings
@@ -143,10 +143,10 @@ def _swivels(robot: Robot, poses: np.ndarray) -> list[Finding]:
     """Attachments that come near the line about which their pulley swivels."""
     pulleys = [(i, cable.pulley) for i, cable in enumerate(robot.cables) if cable.pulley]
     swivels = [(i, pulley) for i, pulley in pulleys if pulley.axle is None]
-    frames, reach, near = pose_matrix(robot, poses), robot.workspace.start_error[0], []
+    ways, reach = attachment_points(robot, poses) - robot.anchors, robot.workspace.start_error[0]
+    near = []
     for i, pulley in swivels:
-        ends = frames[:, :3, :3] @ robot.attachments[i] + frames[:, :3, 3] - robot.anchors[i]
-        distance = np.linalg.norm(np.cross(ends, pulley.axis), axis=-1).min()
+        distance = np.linalg.norm(np.cross(ways[:, i], pulley.axis), axis=-1).min()
         if distance <= reach:
             near.append(f"{i + 1} ({distance:.3g} m)")
     if not near:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -56,6 +57,11 @@ class Format:
 
     def __str__(self) -> str:
         return f"{'SU'[not self.signed]}Q({self.integer}, {self.fraction})"
+
+
+def next_power(size: float) -> float:
+    """The smallest power of two that is not below a size above 0; an infinite one stays."""
+    return 2.0 ** math.ceil(math.log2(size)) if math.isfinite(size) else size
 
 
 def checked_codes(what: str, codes: object, form: Format) -> np.ndarray:

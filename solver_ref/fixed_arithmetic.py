@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from solver_ref import graph as g
-from solver_ref.arithmetic import Arithmetic, is_zero
+from solver_ref.arithmetic import Arithmetic, balanced, is_zero
 from solver_ref.fixed import Format, Range
 from solver_ref.profile import Fraction, Profile
 from solver_ref.ranges import rounded
@@ -249,10 +249,7 @@ class FixedArithmetic(Arithmetic):
         flags = list(flags)
         if not flags:
             return self.builder.constant(0.0)
-        while len(flags) > 1:
-            pairs = [flags[i].apply(g.Or, flags[i + 1]) for i in range(0, len(flags) - 1, 2)]
-            flags = pairs + flags[len(flags) - len(flags) % 2 :]
-        return flags[0]
+        return balanced(flags, lambda a, b: a.apply(g.Or, b))
 
     def dot(self, a: Sequence[Fixed], b: Sequence[Fixed], role: str) -> Fixed | int:
         products = [x * y for x, y in zip(a, b, strict=True)]
@@ -287,10 +284,7 @@ class FixedArithmetic(Arithmetic):
     def _tournament(self, operation: type[g.Node], values: Sequence[Fixed]) -> Fixed:
         fraction = max(v.range.fraction for v in values)
         rest = [v.extended(fraction) for v in values]
-        while len(rest) > 1:
-            pairs = [rest[i].apply(operation, rest[i + 1]) for i in range(0, len(rest) - 1, 2)]
-            rest = pairs + rest[len(rest) - len(rest) % 2 :]
-        return rest[0]
+        return balanced(rest, lambda a, b: a.apply(operation, b))
 
     def less(self, a: Fixed | float, b: Fixed | float) -> Fixed:
         """Flag: a < b."""

@@ -1,7 +1,7 @@
 """The gain of a correction over the abstract scalar: how far each measurement moves the pose.
 
 K = (J^T J)^-1 J^T of the rows in scaled coordinates, where a measured rotation is a row of its own
-with the weight of DESIGN's closure `attitude`. Solved by Gauss-Jordan with a right side for each
+with the weight of the closure `attitude`. Solved by Gauss-Jordan with a right side for each
 measurement, so that a measurement later costs one product for each coordinate.
 """
 
@@ -17,6 +17,7 @@ from solver_ref.arithmetic import Arithmetic, FloatArithmetic, Scalar, is_zero
 from solver_ref.attitude import attitude_axes
 from solver_ref.cable import CableState, Rotation, cable_at, rotation, spatial, squared_row
 from solver_ref.domain import sample_poses
+from solver_ref.fixed import next_power
 from solver_ref.geometry import spread_cables
 from solver_ref.measurement import ATTITUDE_WEIGHT
 from solver_ref.pulley_limits import pulley_limits
@@ -125,7 +126,7 @@ def gain_bounds(robot: Robot, *, loaded: bool = False) -> SolveBounds:
     smallest = float(np.min(m.pivots))
     if not smallest > 2.0**-16:
         raise ValueError(f"the measurements do not determine the pose of {robot.name} everywhere")
-    largest = {role: 2.0 ** math.ceil(math.log2(MARGIN * size)) for role, size in m.sizes.items()}
+    largest = {role: next_power(MARGIN * size) for role, size in m.sizes.items()}
     top = max(size for role, size in largest.items() if role != "step")
     return SolveBounds(
         pivot=2.0 ** math.floor(math.log2(smallest / MARGIN)),

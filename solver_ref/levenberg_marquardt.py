@@ -15,7 +15,7 @@ from solver_ref.damping import POLICIES, Damping
 from solver_ref.kinematics import cable_lengths, scaling
 from solver_ref.measured_system import Measured, damped_step, system_of
 from solver_ref.robot import Robot
-from solver_ref.status import Status
+from solver_ref.status import Status, status_words
 
 # The smallest pivot, relative to the mean diagonal, below which a pose counts as near singular:
 # an elimination with 24 bits behind the leading one then leaves about 8 bits of the step.
@@ -142,10 +142,7 @@ def solve_cold(
         options = {"attitude": attitude, "tolerance": tolerance, "limit": limit}
         return lm_solve(robot, home, lengths, policy, **options)
     first = lm_solve(robot, home, lengths, policy, limit=LEVEL_STEPS, hold_attitude=True)
-    starts = first.poses.copy()
-    low, high = np.array(robot.position_bounds).T
-    position = slice(robot.translations)
-    starts[:, position] = np.clip(starts[:, position], low, high)
+    starts = domain.clipped(robot, first.poses)
     second = lm_solve(robot, starts, lengths, policy, tolerance=tolerance, limit=limit)
     return Solution(
         poses=second.poses,
@@ -247,7 +244,7 @@ class _Search:
             iterations=self.iterations,
             rollbacks=self.rollbacks,
             residual=residual,
-            status=sum(np.where(where, int(bit), 0) for bit, where in bits.items()),
+            status=status_words(bits),
         )
 
 

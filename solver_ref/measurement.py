@@ -1,6 +1,6 @@
 """What a tracked robot measures: predicted measurements, their rows, and the gain of a correction.
 
-The closures of DESIGN differ here and nowhere else: lengths alone, lengths with a measured
+The closures differ here and nowhere else: lengths alone, lengths with a measured
 attitude, or any other rows that a callable gives (such as a balance of forces).
 """
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from solver_ref.arithmetic import Arithmetic, Scalar
+from solver_ref.fixed import next_power
 
 Vector = Sequence[Scalar]
 
@@ -83,11 +84,11 @@ def least_norm(m: Arithmetic, split: Split, right: Vector, size: float, most: in
         reach = size * math.sqrt(len(split.directions[j]))
         parts.append(_over(m, left, split.blocks[j], reach, most))
     shares = [
-        m.divide(part, by, _power(2 * size), "answer", "answer")
+        m.divide(part, by, next_power(2 * size), "answer", "answer")
         for part, by in zip(parts, split.divisors, strict=True)
     ]
     rows = zip(*split.directions, strict=True)
-    return [m.dot_within(row, shares, _power(size), "answer", "answer") for row in rows]
+    return [m.dot_within(row, shares, next_power(size), "answer", "answer") for row in rows]
 
 
 def least_squares(
@@ -115,7 +116,7 @@ def _share(
 ) -> Scalar:
     """(v . a) / (v . v), at most 2 |a| as v is half a unit long at least."""
     coarse = [m.round(x, role) for x in vector]
-    return m.divide(m.dot(direction, coarse, role), by, _power(2 * MARGIN * top), role, "")
+    return m.divide(m.dot(direction, coarse, role), by, next_power(2 * MARGIN * top), role, "")
 
 
 def _without(
@@ -135,9 +136,4 @@ def _difference(m: Arithmetic, x: Scalar, share: Scalar, v: Scalar) -> Scalar:
 
 
 def _over(m: Arithmetic, value: Scalar, block: Any, size: float, most: int) -> Scalar:
-    return m.round(m.over_block(value, block, _power(size), most, "answer"), "answer")
-
-
-def _power(size: float) -> float:
-    """The next power of two; infinite for floats."""
-    return 2.0 ** math.ceil(math.log2(size)) if math.isfinite(size) else size
+    return m.round(m.over_block(value, block, next_power(size), most, "answer"), "answer")

@@ -14,7 +14,7 @@ from solver_ref.conditioning import scaled_jacobian
 from solver_ref.domain import corner_poses, sample_poses
 from solver_ref.elongation import elongation
 from solver_ref.finding import Finding
-from solver_ref.kinematics import pose_matrix, scaling
+from solver_ref.kinematics import attachment_points, scaling
 from solver_ref.robot import Robot
 from solver_ref.statics import carried_wrenches
 
@@ -64,9 +64,7 @@ def sag_angle(robot: Robot, poses: np.ndarray, tensions: np.ndarray) -> np.ndarr
 
 
 def _hanging(robot: Robot, poses: np.ndarray, tensions: np.ndarray) -> _Hanging:
-    frames = pose_matrix(robot, poses)
-    ends = robot.attachments @ np.swapaxes(frames[..., :3, :3], -1, -2) + frames[..., None, :3, 3]
-    vector = ends - robot.anchors
+    vector = attachment_points(robot, poses) - robot.anchors
     chord = np.linalg.norm(vector, axis=-1)
     density = np.array([cable.linear_density for cable in robot.cables])
     gravity = np.array(robot.gravity)

@@ -1,6 +1,9 @@
 """The status word of a result: the same bits in hardware, models, drivers and manifests."""
 
+from collections.abc import Mapping
 from enum import IntFlag
+
+import numpy as np
 
 # What stands for a word without any bit, so that a CSV cell is never empty.
 NO_BITS = "NONE"
@@ -38,6 +41,11 @@ class Status(IntFlag):
                 )
             status |= cls[name]
         return status
+
+
+def status_words(bits: Mapping[Status, np.ndarray]) -> np.ndarray:
+    """The words of rows, (N,), from whether each row has a bit, (N,) each."""
+    return sum(np.where(where, int(bit), 0) for bit, where in bits.items())
 
 
 # The bits that say why a result may not be used.

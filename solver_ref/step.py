@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
 from solver_ref.attitude import attitude_rows
 from solver_ref.cable import cable_at, rotation, spatial, squared_residual, squared_row
+from solver_ref.fixed import next_power
 from solver_ref.parts import Cable
 from solver_ref.pulley import WrapLimits
 from solver_ref.pulley_limits import pulley_limits
@@ -171,11 +172,11 @@ def solve_step(
     return Step([m.denormalise(x, block, fraction) for x in solution], found, shift)
 
 
-def _factor_limit(top: float, pivot: float) -> float:
+def factor_limit(top: float, pivot: float) -> float:
     """|S_kj| <= sqrt(S_kk S_jj) and p >= S_kk, so |S_kj / p| <= sqrt(S_jj / p): a power of two."""
     if not math.isfinite(top):
         return math.inf
-    return 2.0 ** math.ceil(math.log2(BOUND_MARGIN * math.sqrt(top / pivot)))
+    return next_power(BOUND_MARGIN * math.sqrt(top / pivot))
 
 
 def eliminate(
@@ -204,7 +205,7 @@ def eliminate(
         factors.append([s[i][k] for i in range(k)])
         divisors.append(by)
         row = [
-            m.divide(s[k][j], by, _factor_limit(top[j], bounds.pivot), "factor", "")
+            m.divide(s[k][j], by, factor_limit(top[j], bounds.pivot), "factor", "")
             for j in range(k + 1, size)
         ]
         for solution in solutions:

@@ -19,7 +19,7 @@ from solver_ref.kinematics import scaling
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
 from solver_ref.statics import carried_wrenches
-from solver_ref.status import Status
+from solver_ref.status import Status, status_words
 from solver_ref.step import SolveBounds
 from solver_ref.tension_pass import PIVOT_FLOOR, TensionLimits, TensionState, tension_pass
 
@@ -175,4 +175,4 @@ def _status(
         Status.SLACK: (not redundant) & ~found.free.all(axis=1),
         Status.NO_SOLUTION: bad,
     }
-    return sum(np.where(where, int(bit), 0) for bit, where in bits.items())
+    return status_words(bits)

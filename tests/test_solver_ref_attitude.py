@@ -106,9 +106,6 @@ def test_the_gain_of_lengths_bounds_how_far_a_pose_moves():
     assert 0.4 * length_gain(CRANE) < moved / 1e-5 < 1.01 * length_gain(CRANE)
 
 
-# -- hardware ------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def domains():
     return {"crane": Domain.of(CRANE, "fine"), "irma": Domain.of(IRMA, "fine")}

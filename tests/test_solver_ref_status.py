@@ -1,8 +1,9 @@
 """The status word: its bits and its names."""
 
+import numpy as np
 import pytest
 
-from solver_ref.status import FAULTS, STATUS_BITS, Status
+from solver_ref.status import FAULTS, STATUS_BITS, Status, status_words
 
 
 def test_the_bits_are_those_of_the_design() -> None:
@@ -31,3 +32,8 @@ def test_only_faults_exclude_validity() -> None:
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^a status name must be one of VALID\|.*, not 'GOOD'$"):
         Status.parse("VALID|GOOD")
+
+
+def test_words_of_rows_have_the_bits_of_each_row() -> None:
+    bits = {Status.VALID: np.array([True, False]), Status.SLACK: np.array([True, True])}
+    assert status_words(bits).tolist() == [0b10_0001, 0b10_0000]

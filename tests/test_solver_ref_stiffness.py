@@ -86,7 +86,7 @@ def test_the_sensitivity_is_the_derivative_of_the_equilibrium(name: str) -> None
 
 
 def test_a_millimetre_of_cable_moves_the_real_robot_by_many() -> None:
-    """Medians over its equilibria, on which DESIGN's 6 to 12 mm, 1 to 2 degrees, 21 to 87 N lie;
+    """Medians over its equilibria; a real one moves by 6 to 12 mm, 1 to 2 degrees and 21 to 87 N;
     the reference crane, whose cables are far apart on its platform, moves by less than 2 mm."""
     rng = np.random.default_rng(3)
     real = sensitivity(load("irma4u"), *sample_equilibria(load("irma4u"), 300, rng))

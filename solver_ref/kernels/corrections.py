@@ -167,9 +167,6 @@ def shown_length(
     return m.nearest(measured_length(m, cable, length, **conditions.of(robot, place)), "pose")
 
 
-# -- batches -------------------------------------------------------------------------------------
-
-
 def condition_values(
     robot: Robot, columns: Mapping[str, np.ndarray], poses: np.ndarray
 ) -> dict[str, np.ndarray]:

@@ -19,6 +19,7 @@ from solver_ref.domain import perturb
 from solver_ref.equilibrium_equations import balance, equal_density
 from solver_ref.equilibrium_poses import sample_equilibria
 from solver_ref.equilibrium_step import EquilibriumBounds, equilibrium_step
+from solver_ref.fixed import next_power
 from solver_ref.kinematics import cable_lengths
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
@@ -81,15 +82,10 @@ def sampled(robot: Robot) -> Sampled:
     return Sampled(
         length_gain=float(np.quantile(moved.max(axis=1), 1 - RARE)),
         total=(float(total.min()) / SAFE, SAFE * float(total.max())),
-        most=power(SAFE * float(pulls.max())),
+        most=next_power(SAFE * float(pulls.max())),
         bounds=meter.bounds(pivots),
         least_pivot=min(pivots) / diagonal,
     )
-
-
-def power(value: float) -> float:
-    """The next power of two from `value` on."""
-    return 2.0 ** math.ceil(math.log2(value))
 
 
 NAMES = ("factor", "right_side", "solution", "step")
@@ -143,7 +139,7 @@ class _Meter(LogicArithmetic):
             turn=self._part("turn", turns),
             length=self._part("length", pivots),
             matrix=self._limit("turn", "matrix"),
-            gram=power(ROOM * self.largest["length", "gram"]),
+            gram=next_power(ROOM * self.largest["length", "gram"]),
             floors=tuple(_floor(pivot) for pivot in pivots),
         )
 
@@ -152,7 +148,7 @@ class _Meter(LogicArithmetic):
         return SolveBounds(least, *(self._limit(part, name) for name in NAMES))
 
     def _limit(self, part: str, name: str) -> float:
-        return power(MARGIN * (self.largest[part, name] or 1.0))
+        return next_power(MARGIN * (self.largest[part, name] or 1.0))
 
     def pivot(self, value: Scalar, floor: float) -> Scalar:
         self._pivots.append(value)

@@ -16,7 +16,7 @@ from solver_ref.equilibrium_equations import equal_density, turn_length
 from solver_ref.equilibrium_poses import hanging_robot
 from solver_ref.equilibrium_step import EquilibriumBounds
 from solver_ref.errors import InputError
-from solver_ref.fixed import Format
+from solver_ref.fixed import Format, next_power
 from solver_ref.kernels.corrections import stretches
 from solver_ref.kernels.domain import Domain, estimate_limits, largest_component
 from solver_ref.kernels.equilibrium_bounds import SAFE, Sampled, sampled
@@ -172,7 +172,7 @@ def _bounds(robot: Robot, seen: Sampled) -> EquilibriumBounds:
     box = [high - low for low, high in estimate_limits(robot)[: robot.translations]]
     return replace(
         seen.bounds,
-        shift=2.0 ** math.ceil(math.log2(max(box))),
+        shift=next_power(max(box)),
         angle=FURTHEST,
         change=FURTHEST,
         density=seen.total[1],

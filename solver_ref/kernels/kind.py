@@ -19,7 +19,7 @@ from solver_ref.domain import corner_poses, sample_poses
 from solver_ref.kernels.corrections import lengths_behind, tension_names, warming_names
 from solver_ref.kernels.domain import Domain, Kernel, coordinate_limits, estimate_limits
 from solver_ref.robot import Robot
-from solver_ref.status import FAULTS, Status
+from solver_ref.status import FAULTS, Status, status_words
 
 Columns = dict[str, np.ndarray]
 
@@ -213,7 +213,7 @@ def condition_columns(robot: Robot, lengths: tuple[str, ...] = ()) -> ColumnName
 
 def verdict(bits: Mapping[Status, np.ndarray]) -> np.ndarray:
     """The status word of each row, VALID where no fault is set."""
-    word = sum(np.where(where, int(bit), 0) for bit, where in bits.items())
+    word = status_words(bits)
     return np.where(word & int(FAULTS), word, word | int(Status.VALID))
 
 

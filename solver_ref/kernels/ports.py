@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from solver_ref.attitude import attitude_names
-from solver_ref.fixed import Format
+from solver_ref.fixed import Format, next_power
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.kernels.corrections import condition_inputs, corrected, is_corrected
@@ -53,7 +53,7 @@ def updated_pose(
     for i, (x, change, (low, high)) in enumerate(zip(pose, scaled, limits, strict=True)):
         turns = i >= robot.translations
         unit = robot.characteristic_length if turns else 1.0
-        change = m.limit(change, 2.0 ** math.ceil(math.log2(unit * (high - low))), "moved")
+        change = m.limit(change, next_power(unit * (high - low)), "moved")
         if turns:
             change = change * m.constant(1 / unit, "unit")
         moved.append(m.clamp(m.nearest(x - change, "pose"), low, high, "moved"))

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+from solver_ref.fixed import next_power
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.tension_ports import UNKNOWN_LIMIT, check, earth_weight, working_robot
 from solver_ref.kernels.tension_samples import Sizes, sampled
@@ -72,9 +73,9 @@ def _bounds(robot: Robot, seen: Sizes) -> SolveBounds:
     return SolveBounds(
         pivot=min(seen.floors),
         factor=math.inf,
-        right_side=_power(MARGIN * seen.sizes["right_side"]),
-        solution=_power(MARGIN * seen.sizes["solution"]),
-        step=_power(max(expected, MARGIN * seen.sizes["tension"])),
+        right_side=next_power(MARGIN * seen.sizes["right_side"]),
+        solution=next_power(MARGIN * seen.sizes["solution"]),
+        step=next_power(max(expected, MARGIN * seen.sizes["tension"])),
     )
 
 
@@ -85,10 +86,10 @@ def _precision(robot: Robot, limits: TensionLimits, bounds: SolveBounds, seen: S
         tolerance = 2.0 ** math.floor(math.log2(BALANCE * max(limits.middle) / 8))
         bits = max(bits, math.ceil(-math.log2(tolerance / QUANTA)))
     return Precision(
-        rate=min(2.0**-2, _power(ROUNDING * max(1 / bounds.pivot, bounds.solution))),
+        rate=min(2.0**-2, next_power(ROUNDING * max(1 / bounds.pivot, bounds.solution))),
         tolerance=tolerance,
         fraction=bits + 1,
-        wrench=_power(MARGIN * seen.sizes["left"]),
+        wrench=next_power(MARGIN * seen.sizes["left"]),
         floors=tuple(2.0 ** math.floor(math.log2(floor / MARGIN)) for floor in seen.floors),
     )
 
@@ -110,7 +111,3 @@ def _profile(
         "projection": Fraction(bits + 1 + depth),
     }
     return TensionProfile(**own)
-
-
-def _power(size: float) -> float:
-    return 2.0 ** math.ceil(math.log2(size))

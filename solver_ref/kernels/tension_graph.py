@@ -12,7 +12,7 @@ from functools import cached_property
 from solver_ref import graph as g
 from solver_ref.cable import Rotation, rotation, spatial
 from solver_ref.elongation import elongation
-from solver_ref.fixed import Format
+from solver_ref.fixed import Format, next_power
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.iteration import Iteration
@@ -139,8 +139,6 @@ class TensionGraph:
             for i, x in enumerate(carried)
         ]
 
-    # -- results ---------------------------------------------------------------------------------
-
     def _results(
         self, state: TensionState, judged: TensionPass, wrench: list[Fixed]
     ) -> dict[str, Fixed]:
@@ -206,7 +204,7 @@ class TensionGraph:
             size = 2.0 ** (math.floor(math.log2(allowed)) + 3)
             squares = self._squares(left, size)
             return m.less(m.constant(allowed**2, "wrench"), squares)
-        size = 2.0 ** math.ceil(math.log2(max(x.range.magnitude for x in wrench)))
+        size = next_power(max(x.range.magnitude for x in wrench))
         carried = self._squares(wrench, size) * m.builder.constant(UNBALANCED_LIMIT**2)
         return m.less(carried, self._squares(left, size))
 

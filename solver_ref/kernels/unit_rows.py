@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from solver_ref.cable import CableState, Rotation, cable_at
+from solver_ref.fixed import next_power
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.geometry import LEVER_ROOM
@@ -25,7 +26,7 @@ def unit_rows(
         _, inverse = m.square_root(square, "unit")
         unit = [_within(m, x * inverse, 1.0) for x in state.vector]
         lever = (math.hypot(*own.attachment) + room) / robot.characteristic_length
-        size = 2.0 ** math.ceil(math.log2(lever or 1.0))
+        size = next_power(lever or 1.0)
         row = unit + _moment(m, state, unit, robot.characteristic_length, size)
         rows.append([row[index] for index in robot.free])
     return rows

@@ -59,6 +59,10 @@ class Format:
         return f"{'SU'[not self.signed]}Q({self.integer}, {self.fraction})"
 
 
+FLAG = Format(False, 1, 0)
+"""0 or 1."""
+
+
 def next_power(size: float) -> float:
     """The smallest power of two that is not below a size above 0; an infinite one stays."""
     return 2.0 ** math.ceil(math.log2(size)) if math.isfinite(size) else size

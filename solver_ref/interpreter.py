@@ -31,7 +31,7 @@ def evaluate(graph: g.Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.n
     values = evaluate_all(graph, inputs)
     count = max((np.size(v) for v in inputs.values()), default=1)
     return {
-        output.name: np.broadcast_to(_to_int64(values[output.node]), (count,)).copy()
+        output.name: np.broadcast_to(narrowest(values[output.node]), (count,)).copy()
         for output in graph.outputs
     }
 
@@ -47,7 +47,7 @@ def evaluate_all(graph: g.Graph, inputs: Mapping[str, np.ndarray]) -> list[np.nd
         spans = [graph.ranges[i] for i in node.operands]
         if _needs_python_integers(node, spans, result):
             operands = [np.asarray(v).astype(object) for v in operands]
-        values.append(_to_int64(_compute(node, spans, *operands)))
+        values.append(narrowest(_compute(node, spans, *operands)))
     return values
 
 
@@ -77,7 +77,8 @@ def _shifted(spans: list[Range]) -> int:
     return max(abs(spans[0].lo), abs(spans[0].hi)) << spans[1].hi
 
 
-def _to_int64(value: np.ndarray) -> np.ndarray:
+def narrowest(value: np.ndarray) -> np.ndarray:
+    """The codes as int64, where that holds every one of them with room to work."""
     value = np.asarray(value)
     if value.dtype != object:
         return value.astype(np.int64, copy=False)
@@ -215,7 +216,7 @@ def _(node: g.ShiftRight, spans, a, b):
 
 @_compute.register
 def _(node: g.Table, spans, a):
-    return _to_int64(np.array(node.codes, dtype=object))[a.astype(np.int64)]
+    return narrowest(np.array(node.codes, dtype=object))[a.astype(np.int64)]
 
 
 @_compute.register

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from solver_ref.fixed import Format, checked_codes
+from solver_ref.fixed import FLAG, Format, checked_codes
 from solver_ref.graph import Graph
-from solver_ref.interpreter import evaluate
+from solver_ref.interpreter import evaluate, narrowest
 from solver_ref.parameters import parameter_codes
 
 _CHUNK = 1 << 14  # rows evaluated at once: bounds the memory that a graph's values take
@@ -64,7 +64,7 @@ class Iteration:
             raise ValueError(f"external fields {', '.join(sorted(clash))} are inputs of the graph")
         for name in (self.done, *self.results):
             self._output_format(name)
-        if self._output_format(self.done) != Format(False, 1, 0):
+        if self._output_format(self.done) != FLAG:
             raise ValueError(f"done must be a flag, not {self._output_format(self.done)}")
         if self.max_passes < 1:
             raise ValueError(f"max_passes must be at least 1, not {self.max_passes}")
@@ -168,13 +168,7 @@ def _solve(
         rows = rows[~done]
         state = {name: values[f"next_{name}"][~done] for name in iteration.state}
         constant = {name: code[~done] for name, code in constant.items()}
-    return {name: _narrowest(column) for name, column in results.items()}, passes
-
-
-def _narrowest(column: np.ndarray) -> np.ndarray:
-    """int64 where it holds every code, as the interpreter gives them."""
-    fits = all(-(1 << 62) < code < 1 << 62 for code in column)
-    return column.astype(np.int64) if fits else column
+    return {name: narrowest(column) for name, column in results.items()}, passes
 
 
 @dataclass(frozen=True)

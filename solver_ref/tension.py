@@ -9,6 +9,7 @@ bounds, nearest to their middles.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,13 @@ from solver_ref.robot import Robot
 from solver_ref.statics import carried_wrenches
 from solver_ref.status import Status, status_words
 from solver_ref.step import SolveBounds
-from solver_ref.tension_pass import PIVOT_FLOOR, TensionLimits, TensionState, tension_pass
+from solver_ref.tension_pass import (
+    PIVOT_FLOOR,
+    TensionLimits,
+    TensionPass,
+    TensionState,
+    tension_pass,
+)
 
 UNBALANCED_LIMIT = 0.75
 """Up to as many cables as unknowns: the share of the wrench W (as a norm, moments scaled) that may
@@ -94,25 +101,53 @@ def repeated_passes(rows: np.ndarray, wrench: np.ndarray, limits: TensionLimits)
     `rows` (N, cables, unknowns) and `wrench` (N, unknowns) as there; `found`: the row was done.
     """
     count, cables, unknowns = rows.shape
-    m, bounds = LogicArithmetic(), SolveBounds(PIVOT_FLOOR, *[math.inf] * 4)
-    off = np.zeros(count, bool)
-    zeros = [np.zeros(count)] * min(cables, unknowns)
-    state = TensionState(zeros, [off] * cables, [off] * cables, off)
     tensions, free = np.zeros((count, cables)), np.zeros((count, cables), bool)
-    done = off
-    columns = [list(row.T) for row in np.swapaxes(rows, 0, 1)]
-    for _ in range(pass_limit(cables)):
-        judged = tension_pass(m, limits, columns, list(wrench.T), state, bounds)
-        tensions = np.where(done[:, None], tensions, np.stack(judged.tensions, axis=-1))
-        fixed = np.stack(state.low, axis=-1) | np.stack(state.high, axis=-1)
-        free = np.where(done[:, None], free, ~fixed)
-        done = done | judged.done
-        if done.all():
-            break
-        state = judged.following
+    done = np.zeros(count, bool)
+    for one in passes(rows, wrench, limits, pass_limit(cables)):
+        live = one.live[:, None]
+        tensions = np.where(live, np.stack(one.found.tensions, axis=-1), tensions)
+        fixed = np.stack(one.state.low, axis=-1) | np.stack(one.state.high, axis=-1)
+        free = np.where(live, ~fixed, free)
+        done = done | one.found.done
     if cables > unknowns:  # what was not done may be anywhere
         tensions = np.clip(tensions, limits.lowest, limits.highest)
     return Distribution(tensions, free, done)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass over all rows: its arithmetic, the state that it was given, what it found, and the
+    rows (N,) that no pass before had done."""
+
+    m: LogicArithmetic
+    state: TensionState
+    found: TensionPass
+    live: np.ndarray
+
+
+def passes(
+    rows: np.ndarray,
+    wrench: np.ndarray,
+    limits: TensionLimits,
+    most: int,
+    arithmetic: type[LogicArithmetic] = LogicArithmetic,
+) -> Iterator[Pass]:
+    """One pass after the other until all rows are done, at most so many; each has an arithmetic of
+    its own. `rows` and `wrench` as in `repeated_passes`."""
+    count, cables, unknowns = rows.shape
+    off = np.zeros(count, bool)
+    zeros = [np.zeros(count)] * min(cables, unknowns)
+    state = TensionState(zeros, [off] * cables, [off] * cables, off)
+    bounds = SolveBounds(PIVOT_FLOOR, *[math.inf] * 4)
+    columns = [list(row.T) for row in np.swapaxes(rows, 0, 1)]
+    live = ~off
+    for _ in range(most):
+        m = arithmetic()
+        found = tension_pass(m, limits, columns, list(wrench.T), state, bounds)
+        yield Pass(m, state, found, live)
+        state, live = found.following, live & ~found.done
+        if not live.any():
+            return
 
 
 def pass_limit(cables: int) -> int:

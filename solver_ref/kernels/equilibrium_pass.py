@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 
 from solver_ref.equilibrium_step import DAMPING_FACTOR
-from solver_ref.fixed import Format
+from solver_ref.fixed import FLAG, Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.iteration import Iteration
 from solver_ref.kernels.domain import pose_inputs
@@ -26,7 +26,6 @@ from solver_ref.kernels.kind import residual_names
 from solver_ref.kernels.ports import status_word
 from solver_ref.status import Status
 
-FLAG = Format(False, 1, 0)
 COUNT = Format(False, 5, 0)
 
 

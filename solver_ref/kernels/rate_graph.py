@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from solver_ref.cable import rotation, spatial
-from solver_ref.fixed import Format
+from solver_ref.fixed import FLAG, Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import SQUARE_FRACTION, TracedArithmetic
 from solver_ref.geometry import LEVER_ROOM
@@ -26,7 +26,6 @@ from solver_ref.robot import Robot
 from solver_ref.roots import LONG_WORD
 from solver_ref.status import Status
 
-FLAG = Format(False, 1, 0)
 WORD = 25
 """Bits of rates and twists: one operand of a multiplier."""
 LONG = 30

@@ -12,13 +12,7 @@ from solver_ref.attitude import attitude_axes, attitude_names
 from solver_ref.domain import perturb
 from solver_ref.fixed import Format
 from solver_ref.kernels.corrections import condition_values, drawn_conditions, lengths_shown
-from solver_ref.kernels.domain import (
-    Domain,
-    Kernel,
-    pose_formats,
-    pose_inputs,
-    tracer,
-)
+from solver_ref.kernels.domain import Domain, Kernel, pose_formats, pose_inputs, tracer
 from solver_ref.kernels.kind import (
     Choices,
     ColumnNames,

@@ -34,7 +34,7 @@ from solver_ref.kernels.tension_ports import (
     unbalanced_names,
     working_robot,
 )
-from solver_ref.kernels.tension_samples import drawn, passes, system
+from solver_ref.kernels.tension_samples import drawn, robot_passes
 from solver_ref.kinematics import scaling
 from solver_ref.robot import CLOSURES, Robot
 from solver_ref.status import Status
@@ -82,7 +82,7 @@ class Tension(KernelKind):
         result["active"] = _masks(found.active)
         result |= dict(zip(unbalanced_names(robot), found.unbalanced.T, strict=True))
         result |= _elongations(robot, found.tensions)
-        iterations = sum(live for _, _, live in passes(robot, *system(robot, motion)))
+        iterations = sum(one.live for one in robot_passes(robot, motion))
         return result | {"iterations": iterations.astype(np.int64), "status": status}
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:

@@ -12,7 +12,7 @@ from functools import cached_property
 from solver_ref import graph as g
 from solver_ref.cable import Rotation, rotation, spatial
 from solver_ref.elongation import elongation
-from solver_ref.fixed import Format, next_power
+from solver_ref.fixed import FLAG, Format, next_power
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.iteration import Iteration
@@ -39,7 +39,6 @@ from solver_ref.status import Status
 from solver_ref.tension import BALANCE, UNBALANCED_LIMIT
 from solver_ref.tension_pass import TensionPass, TensionState, tension_pass
 
-FLAG = Format(False, 1, 0)
 STRETCH_ERROR = 2.0**-24
 """The error that is allowed to an elongation (m)."""
 SQUARED_BITS = 18

@@ -28,15 +28,8 @@ from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
 from solver_ref.statics import carried_wrenches
 from solver_ref.status import Status
-from solver_ref.step import SolveBounds
-from solver_ref.tension import tensions
-from solver_ref.tension_pass import (
-    PIVOT_FLOOR,
-    TensionLimits,
-    TensionPass,
-    TensionState,
-    tension_pass,
-)
+from solver_ref.tension import Pass, passes, tensions
+from solver_ref.tension_pass import PIVOT_FLOOR, TensionLimits
 
 SAMPLES, REGULAR = 1000, 0.99
 """Rows that the sizes are sampled on, and the share of those with an answer that counts: the ones
@@ -115,9 +108,9 @@ def sampled(robot: Robot) -> Sizes:
     answered = tensions(robot, *motion, method="bounded-step").status & int(Status.VALID) != 0
     if not answered.any():
         raise ValueError(f"the cables of {robot.name} hold it nowhere in its workspace")
-    seen = [(m, live) for m, _, live in passes(robot, *system(robot, motion), _Recorder)]
-    pivots = np.array([[np.broadcast_to(p, SAMPLES) for p in m.pivots] for m, _ in seen])
-    live = np.array([rows for _, rows in seen])
+    seen = list(robot_passes(robot, motion, _Recorder))
+    pivots = np.array([[np.broadcast_to(p, SAMPLES) for p in one.m.pivots] for one in seen])
+    live = np.array([one.live for one in seen])
     smallest = np.where(live, pivots.min(axis=1), np.inf).min(axis=0)
     regular = answered & (smallest >= np.quantile(smallest[answered], 1 - REGULAR))
     counted = live & regular
@@ -127,42 +120,23 @@ def sampled(robot: Robot) -> Sizes:
         sizes={
             name: max(
                 float(np.max(np.broadcast_to(value, SAMPLES), where=rows, initial=0.0))
-                for (m, _), rows in zip(seen, counted, strict=True)
-                for value in m.sizes[name]
+                for one, rows in zip(seen, counted, strict=True)
+                for value in one.m.sizes[name]
             )
-            for name in seen[0][0].sizes
+            for name in seen[0].m.sizes
         },
     )
 
 
-def system(robot: Robot, motion: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """J and W in scaled coordinates, (N, cables, free) and (N, free)."""
-    wrench = carried_wrenches(robot, *motion) / scaling(robot)
-    return scaled_jacobian(robot, motion[0]), wrench
-
-
-def passes(
+def robot_passes(
     robot: Robot,
-    rows: np.ndarray,
-    wrench: np.ndarray,
+    motion: tuple[np.ndarray, ...],
     arithmetic: type[LogicArithmetic] = LogicArithmetic,
-) -> Iterator[tuple[LogicArithmetic, TensionPass, np.ndarray]]:
-    """One pass after the other in float64: its arithmetic, what it found, and the rows (N,) that
-    no pass before had done. Ends when all are, or at the limit."""
-    count, cables, unknowns = rows.shape
-    off = np.zeros(count, bool)
-    zeros = [np.zeros(count)] * min(cables, unknowns)
-    state = TensionState(zeros, [off] * cables, [off] * cables, off)
-    bounds, limits = SolveBounds(PIVOT_FLOOR, *[math.inf] * 4), TensionLimits.of(robot)
-    columns = [list(row.T) for row in np.swapaxes(rows, 0, 1)]
-    live = ~off
-    for _ in range(pass_limit(robot)):
-        m = arithmetic()
-        judged = tension_pass(m, limits, columns, list(wrench.T), state, bounds)
-        yield m, judged, live
-        state, live = judged.following, live & ~judged.done
-        if not live.any():
-            return
+) -> Iterator[Pass]:
+    """The passes in float64, as many as hardware may take."""
+    wrench = carried_wrenches(robot, *motion) / scaling(robot)
+    rows = scaled_jacobian(robot, motion[0])
+    return passes(rows, wrench, TensionLimits.of(robot), pass_limit(robot), arithmetic)
 
 
 def pass_limit(robot: Robot) -> int:

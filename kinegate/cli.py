@@ -250,6 +250,7 @@ def import_(robot: str, output: str, as_json: bool, **options: Any) -> None:
 @click.option("--trajectory", metavar="POSES.csv", help="Poses, maybe with times t.")
 @click.option("--frames", type=INTEGER, metavar="N", help="Of a film, at most [100].")
 @click.option("--view", type=VIEW, metavar="EL,AZ", help="In degrees [22,-62].")
+@generation_options
 @json_option
 def show_(robot: str, output: str, as_json: bool, **options: Any) -> None:
     """Draw a robot with its lengths, condition number and tensions, or a film of a trajectory.

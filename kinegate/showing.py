@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from kinegate.designs import OptionError, Source, open_robot
+from kinegate.designs import GenerationOptions, OptionError, Source, open_robot
 from kinegate.progress import Report, silent
 from solver_ref.csvio import header_of, read_columns
 from solver_ref.errors import shown
@@ -34,6 +34,7 @@ def show(
     frames: int = 100,
     view: Sequence[float] | None = None,
     report: Report = silent,
+    **options: Unpack[GenerationOptions],
 ) -> dict[str, Any]:
     """Draw a robot, with its lengths, condition number and tensions beside it.
 
@@ -41,7 +42,7 @@ def show(
     a trajectory. `pose` (m, rad; all coordinates, or the position alone): default home.
     `trajectory`: a CSV file with the columns of a pose and maybe `t` (s); other columns are not
     read. `frames`: at most so many of its poses are in a film; `view`: elevation and azimuth
-    (degrees) of a robot in space.
+    (degrees) of a robot in space. Of the generation options accuracy and closure mean something.
 
     Returns the figures that stand in the picture; what is infinite or unknown is None. InputError
     for what does not fit together, ToolMissing where a film cannot be made.
@@ -53,7 +54,7 @@ def show(
     # matplotlib takes half a second to be loaded, and nothing else needs it.
     from kinegate.pictures import drawing, files, readings
 
-    name, opened = open_robot(robot, {})
+    name, opened = open_robot(robot, options)
     path = Path(output)
     film = _is_film(name, path, trajectory)
     if film:

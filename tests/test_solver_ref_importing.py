@@ -191,3 +191,11 @@ def test_a_nonphysical_inertia_is_kept_with_its_reason(tmp_path):
         found = read_foreign(path)
     assert "allow_nonphysical_inertia" in found.text
     assert found.robot.platform.inertia[2][2] == 9.0
+
+
+def test_a_small_robot_has_a_small_start_error(tmp_path):
+    assert winches(tmp_path).robot.workspace.start_error == (0.05, 0.05)
+    text = WINCHES
+    for number in ("1164", "144", "999", "585", "115", "977", "519", "106", "2875"):
+        text = text.replace(number, f"{int(number) / 100}")
+    assert winches(tmp_path, text).robot.workspace.start_error == (0.0015, 0.05)

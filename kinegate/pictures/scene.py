@@ -164,8 +164,10 @@ class Scene:
             group.append(str(number))
         middle = self.limits.mean(axis=1)
         for place, group in groups:
-            away = place - middle
-            spot = place + 0.045 * self.size * away / (np.linalg.norm(away) or 1.0)
+            away = (place - middle) / (np.linalg.norm(place - middle) or 1.0)
+            if self.spatial:  # above or below a base shows from every side
+                away = 0.4 * away + [0.0, 0.0, math.copysign(1.0, away[2])]
+            spot = place + 0.045 * self.size * away
             self._label(axes, spot, ", ".join(group), INK)
 
     def _frame(self, axes: Axes, frame: np.ndarray, name: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from solver_ref.cable_rules import frame_size
 from solver_ref.errors import InputError, shown
 from solver_ref.importing.beside import contents, existing
 from solver_ref.importing.draft import Draft
@@ -27,6 +28,9 @@ from solver_ref.robot_file import loads
 from solver_ref.robot_rules import InertiaWarning
 
 NEAR = 1e-3  # m, rad
+
+START_SHARE = 0.05
+"""A start may be off by at most this share of the frame's size, so that small robots have one."""
 
 
 @dataclass(frozen=True)
@@ -130,4 +134,12 @@ def _near_home(draft: Draft) -> Workspace:
     count = MOTIONS[draft.motion].translations
     position = tuple((x - NEAR, x + NEAR) for x in draft.home[:count])
     turned = float(np.linalg.norm(draft.home[count:]))
-    return Workspace(position=position, tilt=turned + NEAR * (turned > 0), home=draft.home)
+    anchors = np.array([link.anchor for link in draft.links], dtype=float)
+    distance, angle = Workspace.start_error
+    distance = min(distance, float(f"{START_SHARE * frame_size(anchors):.2g}"))
+    return Workspace(
+        position=position,
+        tilt=turned + NEAR * (turned > 0),
+        home=draft.home,
+        start_error=(distance, angle),
+    )

@@ -32,6 +32,8 @@ def robot_text(draft: Draft, workspace: Workspace, *, reason: str) -> str:
     if MOTIONS[draft.motion].rotations:
         lines.append(f"tilt = {_number(workspace.tilt)}")
     lines.append(f"home = {_row(workspace.home)}")
+    if workspace.start_error != Workspace.start_error:
+        lines.append(f"start_error = {_row(workspace.start_error)}")
     return "\n".join(lines) + "\n"
 
 

@@ -87,7 +87,7 @@ def derive(
     )
     if min(side, angle) < 1:
         parts = f"{side:.0%} of their positions and {angle:.0%} of their rotations"
-        reason += f", {parts}: beyond, poses are nearly singular or a cold start may miss them"
+        reason += f", {parts}: beyond, not all poses can be solved"
     if not wide.whole:
         reason += "; the robot is singular at home"
     elif not wide.sound(side, angle):
@@ -192,7 +192,8 @@ def _wanted(robot: Robot, draft: Draft) -> tuple[np.ndarray, float, str]:
         reason = "from the trajectory points"
     else:
         box, tilt = _box([*limits.T, home[:count]]), min(draft.tilt, USUAL_TILT)
-        reason = "from the ranges of the joints"
+        ranges = np.isfinite(draft.limits).all()
+        reason = "from the ranges of the joints" if ranges else "around home, without ranges"
     short = np.maximum(width - np.ptp(box, axis=1), 0.0) / 2
     return box + np.outer(short, [-1.0, 1.0]), float(tilt), reason
 

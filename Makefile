@@ -43,6 +43,8 @@ bench: $(STAMP)
 	$(PY) -m bench.iterations
 	$(PY) -m bench.predictor
 	$(PY) -m bench.tracking
+	$(PY) -m bench.sampling
+	$(PY) -m bench.radius
 	$(PY) -m bench.software
 	$(PY) -m bench.resources
 

@@ -210,6 +210,8 @@ class Design:
     def canonical_options(self) -> dict[str, object]:
         """The options as they were resolved, with what the robot's file left to them."""
         own = {"elongation": self.robot.elongation} if stretches(self.robot) else {}
+        if self.kind.sampled and self.robot.sample_rate != Robot.sample_rate:  # not the usual one
+            own["sample_rate"] = self.robot.sample_rate
         options = dataclasses.asdict(self.options)
         if not self.options.runtime_geometry:  # the usual one
             del options["runtime_geometry"]

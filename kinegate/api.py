@@ -18,6 +18,7 @@ from kinegate.designs import (
     GenerationOptions,
     OptionError,
     Source,
+    check_pace,
     make_design,
     open_design,
     open_robot,
@@ -86,7 +87,9 @@ def check(robot: Source, **options: Unpack[GenerationOptions]) -> dict[str, Any]
     cost = note = None
     try:
         with refusing(name):
-            cost = cost_of(make_design(name, opened, options))
+            design = make_design(name, opened, options)
+            cost = cost_of(design)
+            check_pace(name, design)
     except InputError as error:
         if isinstance(error, OptionError) and error.key != "closure":
             raise
@@ -159,6 +162,7 @@ def generate(
     with refusing(name):
         report(1, 3, f"{design.options.kernel} of {opened.name}: equations and schedule")
         _ = design.plan
+        check_pace(name, design)
         report(2, 3, "Verilog")
         _ = design.verilog
     report(3, 3, f"{vectors} golden vectors")

@@ -19,6 +19,7 @@ from solver_ref.elongation import LAWS
 from solver_ref.errors import InputError, shown
 from solver_ref.kernels import KERNELS
 from solver_ref.kernels.corrections import stretches
+from solver_ref.kernels.track_formats import SAMPLE_RATES
 from solver_ref.profile import PROFILES
 from solver_ref.robot import CLOSURES, Robot, closure_problem
 from solver_ref.robot_file import load
@@ -39,9 +40,9 @@ class GenerationOptions(TypedDict, total=False):
     cycles between two inputs (4; of `track`'s preparation 32); `target`: a chip (`xc7z020`);
     `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
     `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
-    `printed`; `runtime_geometry`: whether anchors, attachments, pulley radii and offsets can be
-    loaded (no); `preset`: a name of `kinegate.presets.PRESETS`, whose options stand behind those
-    that are given.
+    `printed`; `sample_rate` (Hz): how often `track` gets lengths (10 kHz); `runtime_geometry`:
+    whether anchors, attachments, pulley radii and offsets can be loaded (no); `preset`: a name of
+    `kinegate.presets.PRESETS`, whose options stand behind those that are given.
     """
 
     kernel: str
@@ -52,6 +53,7 @@ class GenerationOptions(TypedDict, total=False):
     profile: str
     closure: str
     elongation: str
+    sample_rate: float
     runtime_geometry: bool
     preset: str
 
@@ -114,7 +116,14 @@ def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
         raise OptionError(
             name, "elongation", wrong="has no meaning", expected=expected, got=shown(law)
         )
-    return name, robot.with_options(closure=closure, accuracy=accuracy, elongation=law)
+    rate = options.get("sample_rate")
+    low, high = SAMPLE_RATES
+    if rate is not None and not low <= rate <= high:
+        wrong, expected = "is out of range", f"{low:g} to {high:g} Hz"
+        raise OptionError(name, "sample-rate", wrong=wrong, expected=expected, got=f"{rate:g} Hz")
+    return name, robot.with_options(
+        closure=closure, accuracy=accuracy, elongation=law, sample_rate=rate
+    )
 
 
 def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
@@ -130,6 +139,10 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
     if not 1 <= chosen["ii"] <= LARGEST_II:
         expected = f"1 to {LARGEST_II} clock cycles"
         raise OptionError(name, "ii", wrong="is out of range", expected=expected, got=chosen["ii"])
+    if "sample_rate" in options and not kind.sampled:
+        expected = "a kernel that takes streams of samples: track"
+        got = f"kernel {kind.name}"
+        raise OptionError(name, "sample-rate", wrong="has no meaning", expected=expected, got=got)
     clock = chosen.get("clock")
     if clock is not None and not 0 < clock <= LARGEST_CLOCK_MHZ:
         expected = f"above 0 and at most {LARGEST_CLOCK_MHZ:g} MHz"
@@ -153,6 +166,22 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         kind.columns(robot)  # raises what the kernel misses in the robot's file
     fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile")}
     return Design(robot, Options(**fields, clock_mhz=clock, runtime_geometry=loaded))
+
+
+def check_pace(name: str, design: Design) -> None:
+    """OptionError where samples come faster than the hardware takes them."""
+    if not design.kind.sampled:
+        return
+    most, rate = design.clock_mhz * 1e6 / design.cycles, design.robot.sample_rate
+    if rate > most:
+        raise OptionError(
+            name,
+            "sample-rate",
+            wrong="is more than the hardware keeps up with",
+            expected=f"at most {most:.6g} Hz (a sample takes {design.cycles} cycles at "
+            f"{design.clock_mhz:g} MHz), or a smaller --ii",
+            got=f"{rate:g} Hz",
+        )
 
 
 def fitting(closures: Iterable[str], robot: Robot) -> list[str]:
@@ -194,7 +223,8 @@ def _open_directory(directory: Path, options: GenerationOptions) -> Opened:
 
 def _check_same(name: str, options: GenerationOptions, design: Design) -> None:
     """A generated directory is what it is: an option may only repeat what it was made with."""
-    made = {"runtime_geometry": False} | design.canonical_options
+    made = {"runtime_geometry": False, "sample_rate": design.robot.sample_rate}
+    made |= design.canonical_options
     for key, value in options.items():
         own = made.get("clock_mhz" if key == "clock" else key)
         if value != own:

@@ -13,7 +13,7 @@ from boards.report import SynthReport
 from boards.yosys import synthesise
 from hdl.design import Design
 from hdl.toolrun import ToolMissing
-from kinegate.designs import Opened, OptionError, refusing, unknown
+from kinegate.designs import Opened, OptionError, check_pace, refusing, unknown
 from kinegate.progress import Report
 from sim.amaranth_bench import simulate_amaranth
 from sim.batch import build_directory
@@ -58,6 +58,7 @@ def simulation_of(
     with refusing(opened.name):
         report(1, 4, f"{design.options.kernel} of {design.robot.name}: equations and schedule")
         _ = design.plan
+        check_pace(opened.name, design)
         report(2, 4, "Verilog" if simulator != AMARANTH else "hardware")
         _ = simulator == AMARANTH or opened.package or design.verilog
     report(3, 4, f"{count} golden vectors")
@@ -140,6 +141,7 @@ def synthesis_of(opened: Opened, *, route: bool, seed: int, report: Report) -> d
     with refusing(opened.name):
         report(1, steps, f"{options.kernel} of {design.robot.name}: equations and schedule")
         _ = design.plan
+        check_pace(opened.name, design)
         report(2, steps, "Verilog")
         _ = opened.package or design.verilog
     report(3, steps, f"synthesis for {target.name}")

@@ -94,6 +94,9 @@ _GENERATION = (
         help="Anchors, attachments, pulley radii and offsets can be loaded.",
     ),
     click.option(
+        "--sample-rate", type=NUMBER, metavar="HZ", help="How often track gets lengths [10000]."
+    ),
+    click.option(
         "--elongation", metavar="LAW", help="By which cables stretch: integrated or printed."
     ),
 )

@@ -100,6 +100,7 @@ def make_manifest(design: Design, vectors: Vectors, seed: int) -> dict[str, obje
         "step_ii": design.options.ii,
         "pipeline_latency": design.schedule.latency,
         "clock_mhz": design.clock_mhz,
+        "sample_rate_hz": robot.sample_rate if design.kind.sampled else None,
         "ports": {"in": _ports(design.inputs, "i_"), "out": _ports(design.outputs, "o_")},
         "formats": {name: str(fmt) for name, fmt in (design.inputs | design.outputs).items()},
         "tag_width": design.TAG_WIDTH,

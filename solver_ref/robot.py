@@ -123,6 +123,7 @@ class Robot:
     `kind` is that of a mechanism (`solver_ref.mechanisms`), `motion` and `closure` are words of
     `MOTIONS` and `CLOSURES`; `gravity` is in m/s^2, base frame; `sensors` are words of `SENSORS`;
     `elongation` is the law by which cables stretch, a word of `solver_ref.elongation.LAWS`;
+    `sample_rate` (Hz) is how often its lengths are measured where they are tracked;
     `joints` are what is measured, where that has limits or is no cable's length; `source` says
     where the numbers come from and changes nothing.
     """
@@ -138,6 +139,7 @@ class Robot:
     accuracy: Accuracy = Accuracy()
     sensors: tuple[str, ...] = ()
     elongation: str = "integrated"
+    sample_rate: float = 10_000.0
     joints: tuple[Joint, ...] = ()
     source: str = field(default="", compare=False)
 
@@ -201,7 +203,7 @@ class Robot:
         """SHA-256 (hex) of everything that changes hardware or answers, in SI units."""
         facts = asdict(self)
         del facts["source"]
-        for name in ("elongation", "joints"):
+        for name in ("elongation", "sample_rate", "joints"):
             if getattr(self, name) == self.__dataclass_fields__[name].default:  # the usual one
                 del facts[name]
         text = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -213,8 +215,10 @@ class Robot:
         closure: str | None = None,
         accuracy: float | None = None,
         elongation: str | None = None,
+        sample_rate: float | None = None,
     ) -> "Robot":
-        """The same robot with another closure, asked accuracy (m) or law of elongation.
+        """The same robot with another closure, asked accuracy (m), law of elongation or rate (Hz)
+        at which its lengths are sampled.
 
         Raises ValueError, in a full sentence, for a closure that does not fit the robot or an
         accuracy that is not a positive number within the residual limit.
@@ -230,6 +234,8 @@ class Robot:
             if not 0 < accuracy <= limit:
                 raise ValueError(f"the accuracy must be above 0 and at most {limit} m: {accuracy}")
             robot = replace(robot, accuracy=replace(robot.accuracy, length=accuracy))
+        if sample_rate is not None:
+            robot = replace(robot, sample_rate=sample_rate)
         return robot if elongation is None else replace(robot, elongation=elongation)
 
 

@@ -8,6 +8,7 @@ Arrays hold any number of streams, shape (streams, ...).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +28,7 @@ SETTLING = 8
 class Filter:
     """Gains of the rates: v += `velocity` d and a += `acceleration` d, d = K (L - L_pred).
 
-    The pose itself takes all of d. Powers of two, so that hardware shifts. 1/8 and 1/128 suit
-    10 kHz, 1/2 and 1/8 suit 1 kHz (acceleration = velocity^2 / 2 is damped well); (1, 0) is the
+    The pose itself takes all of d. Powers of two, so that hardware shifts: see `at`. (1, 0) is the
     plain difference of two poses.
 
     Raises ValueError where the velocity's gain is not above 0 and at most 1.
@@ -42,6 +42,14 @@ class Filter:
             raise ValueError(
                 f"the velocity's gain must be above 0 and at most 1, not {self.velocity}"
             )
+
+    @classmethod
+    def at(cls, rate: float) -> Filter:
+        """The gains that suit a sample rate (Hz): 1/8 and 1/128 at 10 kHz, 1/2 and 1/8 at 1 kHz and
+        below, a quarter of the velocity's with each decade; acceleration = velocity^2 / 2 is damped
+        well."""
+        velocity = 2.0 ** -max(1, round(3 + 2 * math.log10(rate / 10_000)))
+        return cls(velocity=velocity, acceleration=velocity**2 / 2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from boards.report import RouteReport, SynthReport
 from hdl.design import Design, Options
 from kinegate import api, demo, hardware
 from kinegate.cli import main
+from kinegate.designs import open_design
 from kinegate.options import LENGTH
 from sim.tools import available
 from solver_ref.robot_file import builtin_names, load
@@ -290,3 +291,11 @@ def test_a_failed_command_fails_the_demo(capsys):
     assert (first.status, after.status, other.status) == (2, None, 0)
     assert "boards" in other.figures
     assert "error: no-such-robot: ROBOT" in capsys.readouterr().err
+
+
+def test_the_sample_rate_is_part_of_the_options_and_of_the_digest():
+    usual = open_design("planar4", {"kernel": "track"}).design
+    slow = open_design("planar4", {"kernel": "track", "sample_rate": 1000.0}).design
+    assert "sample_rate" not in usual.canonical_options
+    assert slow.canonical_options["sample_rate"] == 1000
+    assert slow.robot.digest != usual.robot.digest

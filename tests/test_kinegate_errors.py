@@ -107,6 +107,27 @@ def test_a_pose_that_would_drift_is_not_tracked(run, words, key):
     )
 
 
+@pytest.mark.parametrize(
+    "words, pattern",
+    [
+        ("--kernel track --sample-rate fast", "cannot be read; expected a number; got 'fast'"),
+        (
+            "--kernel track --sample-rate 50",
+            "is out of range; expected 200 to 100000 Hz; got 50 Hz",
+        ),
+        ("--kernel step --sample-rate 1000", "has no meaning; expected .*: track; got kernel step"),
+        (
+            "--kernel track --sample-rate 100000 --clock 5",
+            r"is more than the hardware keeps up with; expected at most \d+.* Hz \(a sample takes "
+            r"\d+ cycles at 5 MHz\), or a smaller --ii; got 100000 Hz",
+        ),
+    ],
+)
+def test_a_sample_rate_that_cannot_be_is_named(run, words, pattern):
+    line = line_of(run("check", "planar4", *words.split()))
+    assert re.fullmatch(f"error: planar4: --sample-rate: {pattern}", line)
+
+
 def test_an_unknown_preset_is_named(run):
     line = line_of(run("check", "four-cable", "--preset", "zynq"))
     wrong = "is unknown, did you mean zynq7020; expected one of zynq7020; got 'zynq'"

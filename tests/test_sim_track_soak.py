@@ -9,7 +9,6 @@ from sim.twin import compile_twin
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.kind import stack
 from solver_ref.kernels.track import track_kernel
-from solver_ref.kernels.track_formats import SAMPLE_RATE
 from solver_ref.kernels.track_values import stream_of
 from solver_ref.robot_file import load
 from solver_ref.sequence import evaluate_sequence
@@ -26,7 +25,7 @@ def errors(name: str, samples: int, tmp_path) -> tuple[np.ndarray, np.ndarray]:
     if not robot.determined:
         robot = dataclasses.replace(robot, closure="attitude")
     program = track_kernel(Domain.of(robot, "fine")).sequence
-    moving = endless_trajectory(robot, SAMPLE_RATE, samples / SAMPLE_RATE).poses
+    moving = endless_trajectory(robot, robot.sample_rate, samples / robot.sample_rate).poses
     poses = np.vstack([np.repeat(moving[:1], FINDING, axis=0), moving])
     values = stream_of(robot, poses)
     codes = {field: form.encode(values[field]) for field, form in program.fields.items()}

@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 import pytest
 
+from solver_ref.errors import InputError
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.kind import stack, twist_names
 from solver_ref.kernels.track import Track, track_kernel
-from solver_ref.kernels.track_formats import SAMPLE_RATE
 from solver_ref.kernels.track_values import stream_of
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot import Robot
@@ -51,7 +51,7 @@ def tracked(name: str, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 @cache
 def movement(name: str, samples: int) -> np.ndarray:
     """The start pose for a while, then the first samples of a crane's movement."""
-    poses = crane_trajectory(robot(name), rate=SAMPLE_RATE).poses
+    poses = crane_trajectory(robot(name), rate=robot(name).sample_rate).poses
     first = len(poses) // 2  # in full movement
     return np.vstack([np.repeat(poses[first : first + 1], FINDING, axis=0), poses[first:]])[
         :samples
@@ -68,9 +68,39 @@ def test_a_pose_is_found_from_home_and_followed_within_10_um(name):
     assert error.max() <= 10e-6
 
 
+@pytest.mark.parametrize("rate, jump", [(200.0, 20e-3), (1000.0, 4e-3), (100_000.0, 50e-6)])
+def test_another_sample_rate_has_its_own_filter_and_its_own_largest_step(rate, jump):
+    sampled = load("nist-robocrane").with_options(sample_rate=rate)
+    program = track_kernel(Domain.of(sampled, "fine")).sequence
+    motion = crane_trajectory(sampled, rate=rate)
+    first, count = len(motion.poses) // 2, min(400, len(motion.poses) // 2)
+    poses = motion.poses[first : first + count]
+    values = stream_of(sampled, np.vstack([np.repeat(poses[:1], FINDING, axis=0), poses]))
+    last = FINDING + count - 1
+    values["L1"][last] += jump
+    codes = {field: form.encode(values[field]) for field, form in program.fields.items()}
+    out = evaluate_sequence(program, codes)
+    assert ((out["status"] & GOOD) == GOOD)[FINDING:last].all()
+    assert out["status"][last] & Status.JUMP
+    found = {n: form.decode(out[n]) for n, form in program.result_formats.items()}
+    settled = slice(FINDING + count // 2, last)
+    error = stack(found, sampled.coordinates)[settled] - poses[count // 2 : -1]
+    assert np.abs(error).max() <= 10e-6
+    twists = motion.twists[first + count // 2 : first + count - 1]
+    assert np.abs(stack(found, twist_names(sampled))[settled] - twists).max() <= 0.1
+    assert np.abs(twists).max() > 0.5
+
+
+def test_a_rate_so_low_that_lengths_outrun_their_words_is_named():
+    hung = load("irma4u").with_options(closure="equilibrium", sample_rate=200.0)
+    pattern = r"irma4u: sample-rate: is too low for quanta so fine; expected .*; got 200 Hz, .*"
+    with pytest.raises(InputError, match=pattern):
+        track_kernel(Domain.of(hung, "fine"))
+
+
 def test_the_twist_follows_the_movement():
     name = "nist-robocrane"
-    motion = crane_trajectory(robot(name), rate=SAMPLE_RATE)
+    motion = crane_trajectory(robot(name), rate=robot(name).sample_rate)
     first = len(motion.poses) // 2
     out = tracked(name, stream_of(robot(name), movement(name, 600)))
     twists = stack(out, twist_names(robot(name)))[FINDING + 200 :]
@@ -182,8 +212,9 @@ def test_columns_and_float_answers():
     kind = Track()
     names = kind.columns(robot(name)).required
     assert names == ("t", "L1", "L2", "L3", "L4", "mrx", "mry", "mrz")
+    rate = robot(name).sample_rate
     ports = kind.port_values(
-        robot(name), {n: values[n] / (SAMPLE_RATE if n == "t" else 1) for n in names}, None
+        robot(name), {n: values[n] / (rate if n == "t" else 1) for n in names}, None
     )
     assert ports["t"].tolist() == list(range(20))
     out = kind.answers(Domain.of(robot(name), "fine"), ports)

@@ -14,7 +14,6 @@ from solver_ref.equilibrium_poses import sample_equilibria
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.kind import stack
 from solver_ref.kernels.track import Track, track_kernel
-from solver_ref.kernels.track_formats import SAMPLE_RATE
 from solver_ref.kernels.track_values import stream_with
 from solver_ref.kinematics import cable_lengths
 from solver_ref.logic import LogicArithmetic
@@ -64,7 +63,7 @@ def test_the_gain_is_the_derivative_of_the_equilibrium(name):
 @pytest.mark.parametrize("name", ["four-cable", "four-cable-full"])
 def test_the_pose_and_tensions_stay_those_of_the_float64_equilibrium(name):
     hung, program = robot(name), sequence(name)
-    moving = quasi_static_lengths(hung, SAMPLE_RATE, 0.04, first=12_345)[0]
+    moving = quasi_static_lengths(hung, hung.sample_rate, 0.04, first=12_345)[0]
     lengths = np.vstack([np.repeat(moving[:1], FINDING, axis=0), moving])
     warm = {"dT": np.zeros(len(lengths))}
     values = stream_with(hung, lengths, warm if "dT" in program.fields else {})

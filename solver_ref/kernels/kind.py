@@ -67,6 +67,7 @@ class KernelKind(ABC):
 
     `closures`: those that it is made for; `refusals`: why not for others; `loadable`: those with
     which its geometry can be loaded at run time; `usual_ii`: the default.
+    `sampled`: whether transfers are samples of a stream, taken at the robot's sample rate.
     `damped`: whether a damping policy and its lambda mean anything to it. `wild`: the share of test
     vectors whose codes are anything that the ports can carry, outside the domain too.
     """
@@ -78,6 +79,7 @@ class KernelKind(ABC):
     loadable: ClassVar[tuple[str, ...]] = ()
     usual_ii: ClassVar[int] = 4
     damped: ClassVar[bool] = False
+    sampled: ClassVar[bool] = False
     wild: ClassVar[float] = 0.05
 
     @abstractmethod

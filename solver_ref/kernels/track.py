@@ -25,7 +25,7 @@ from solver_ref.kernels.kind import (
     verdict,
     written_names,
 )
-from solver_ref.kernels.track_formats import CLOCK, FLAG, SAMPLE_RATE
+from solver_ref.kernels.track_formats import CLOCK, FLAG
 from solver_ref.kernels.track_graphs import TrackGraphs
 from solver_ref.kernels.track_values import (
     solved,
@@ -135,6 +135,7 @@ class Track(KernelKind):
         "minimum-norm": "drifts away while it reproduces every length, so it is not tracked"
     }
     usual_ii = 32
+    sampled = True
     wild = 0.003
 
     def trace(self, domain: Domain) -> Kernel:
@@ -154,7 +155,7 @@ class Track(KernelKind):
     def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
         """The first row starts from home; `t` (s) becomes the number of the sample."""
         count = len(columns["t"])
-        number = np.rint((columns["t"] - columns["t"][0]) * SAMPLE_RATE) % (CLOCK.hi + 1)
+        number = np.rint((columns["t"] - columns["t"][0]) * robot.sample_rate) % (CLOCK.hi + 1)
         nothing = np.zeros(count)
         warming = dict.fromkeys(warming_names(robot), nothing)
         return warming | dict(columns) | {"t": number, "restart": nothing, "homing": nothing}
@@ -169,7 +170,7 @@ class Track(KernelKind):
             values |= {f"T{i + 1}": column for i, column in enumerate(tensions.T)}
         shown = lengths_shown(robot, cable_lengths(robot, poses), values)
         residual = np.abs(shown - measured(robot, inputs)).max(axis=1)
-        rates = np.gradient(poses, 1 / SAMPLE_RATE, axis=0) if len(poses) > 1 else 0.0 * poses
+        rates = np.gradient(poses, 1 / robot.sample_rate, axis=0) if len(poses) > 1 else 0.0 * poses
         found = residual <= robot.accuracy.residual_limit
         bits = {
             Status.CONVERGED: found,
@@ -184,15 +185,15 @@ class Track(KernelKind):
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
         """A piece of a movement, sampled at the rate; before it, time to find the pose."""
-        finding = min(FINDING, count // 2)
+        finding, rate = min(FINDING, count // 2), robot.sample_rate
         if robot.closure == "equilibrium":
             first = int(rng.integers(0, LONGEST_PATH))
-            moving = quasi_static_lengths(
-                robot, SAMPLE_RATE, max(count - finding, 1) / SAMPLE_RATE, first=first
-            )[0]
+            moving = quasi_static_lengths(robot, rate, max(count - finding, 1) / rate, first=first)[
+                0
+            ]
             lengths = np.vstack([np.repeat(moving[:1], finding, axis=0), moving])[:count]
             return stream_with(robot, lengths, {n: np.zeros(count) for n in warming_names(robot)})
-        motion = crane_trajectory(robot, rate=SAMPLE_RATE)
+        motion = crane_trajectory(robot, rate=rate)
         moving = min(count - finding, len(motion.poses))
         first = int(rng.integers(0, len(motion.poses) - moving + 1))
         places = np.clip(np.arange(count) - finding, 0, moving - 1) + first

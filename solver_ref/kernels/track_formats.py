@@ -13,6 +13,7 @@ from solver_ref.attitude import attitude_axes
 from solver_ref.equilibrium import equilibrium
 from solver_ref.equilibrium_limits import gain_bounds, hanging_quantum
 from solver_ref.equilibrium_poses import hanging_robot
+from solver_ref.errors import InputError
 from solver_ref.fixed import Format
 from solver_ref.functions import TracedArithmetic
 from solver_ref.gain import tracking_quantum
@@ -23,8 +24,9 @@ from solver_ref.profile import Significant
 from solver_ref.statics import weight_of
 from solver_ref.tracking import Filter
 
-SAMPLE_RATE = 10_000.0
-"""Samples per second (Hz)."""
+SAMPLE_RATES = (200.0, 100_000.0)
+"""Samples per second (Hz), at least and at most: no length moves by more than `RATE_LIMIT` from one
+to the next, and twists keep their precision."""
 
 POSE_GUARD, RATE_GUARD = 3, 10
 """Fraction bits of the tracked pose beyond the lengths' quantum, and of its rates beyond those."""
@@ -74,7 +76,7 @@ class TrackFormats:
         )
         self.tensions = tuple(f"T{i + 1}" for i in range(len(self.densities)))
         self.length_format = domain.encoder_format()
-        self.filter = Filter()
+        self.filter = Filter.at(self.robot.sample_rate)
 
     def tracer(self) -> TracedArithmetic:
         return tracer(self.robot, self.profile)
@@ -127,13 +129,26 @@ class TrackFormats:
     @property
     def jump_limit(self) -> float:
         """The largest innovation (m) that physics allows: at the beginning of a movement, when its
-        rate is not known yet, with the lag of the rate's filter and the noise of rounding."""
-        return float(
+        rate is not known yet, with the lag of the rate's filter and the noise of rounding.
+
+        InputError where the word of an innovation holds no more.
+        """
+        limit = float(
             detection.innovation_threshold(
-                1 / SAMPLE_RATE,
+                1 / self.robot.sample_rate,
                 2.0**-self.quantum,
                 detection.USUAL_LIMITS,
                 self.filter.velocity,
                 settling=True,
             )
         )
+        word = 2.0 ** (INNOVATION_BITS - 1 - self.quantum)
+        if limit >= word:
+            raise InputError(
+                self.robot.name,
+                "sample-rate",
+                wrong="is too low for quanta so fine",
+                expected=f"one with which no length moves by {word * 1e3:.3g} mm in a sample",
+                got=f"{self.robot.sample_rate:g} Hz, up to {limit * 1e3:.3g} mm",
+            )
+        return limit

@@ -21,7 +21,7 @@ from solver_ref.kernels.corrections import (
 )
 from solver_ref.kernels.domain import coordinate_limits, estimate_limits
 from solver_ref.kernels.kind import twist_names
-from solver_ref.kernels.track_formats import FLAG, RATE_LIMIT, SAMPLE_RATE, TrackFormats
+from solver_ref.kernels.track_formats import FLAG, RATE_LIMIT, TrackFormats
 from solver_ref.kernels.track_hanging import computed_tensions, density_inputs, hanging
 
 QUIET = ("singular", "unused")
@@ -136,8 +136,8 @@ def _twist(
     """(v, omega) per second: omega = J_l phi_dot in the free coordinates."""
     robot = t.robot
     full = spatial([m.round(rate, "unit") for rate in rates], robot.free)
-    scale = m.constant(SAMPLE_RATE, "unit")
-    spun = m.constant(SAMPLE_RATE * robot.characteristic_length, "unit")
+    scale = m.constant(robot.sample_rate, "unit")
+    spun = m.constant(robot.sample_rate * robot.characteristic_length, "unit")
     omega = [m.dot(row, full[3:], "unit") for row in turn.rate]
     twist = [x * scale if x else 0 for x in full[:3]] + [x * spun if x else 0 for x in omega]
     return {

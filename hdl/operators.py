@@ -40,6 +40,7 @@ def extend(value: Value, width: int) -> Value:
 
 
 def constant(code: int, width: int) -> Value:
+    """A code as a signed word of `width` bits."""
     return Const(code & ((1 << width) - 1), width).as_signed()
 
 

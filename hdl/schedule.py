@@ -74,6 +74,7 @@ def combined(plans: Sequence[Plan], ii: int) -> Plan:
 
 
 def passing(units: Sequence[Unit]) -> frozenset[int]:
+    """See `Schedule.passing`."""
     return frozenset(
         node for unit in units if unit.kind != "table" or len(unit.nodes) > 1 for node in unit.nodes
     )

@@ -72,6 +72,7 @@ def write_files(design: Design, vectors: Vectors, directory: Path) -> None:
 
 
 def bench_text(design: Design, count: int) -> str:
+    """The testbench of a design, with room for so many vectors."""
     return testbench(
         design.name,
         inputs=design.inputs,

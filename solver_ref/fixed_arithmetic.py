@@ -244,6 +244,10 @@ class FixedArithmetic(Arithmetic):
     def flag(self, name: str, value: Fixed) -> None:
         self.flags.setdefault(name, []).append(value)
 
+    def flagged(self, *names: str) -> list[Fixed]:
+        """The flags under these names so far."""
+        return [flag for name in names for flag in self.flags.get(name, [])]
+
     def any(self, flags: Sequence[Fixed]) -> Fixed:
         """Logical or of flags, as a balanced tree."""
         flags = list(flags)

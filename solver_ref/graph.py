@@ -57,18 +57,24 @@ class Parameter(Node):
 
 @dataclass(frozen=True)
 class Constant(Node):
+    """A number that is built in."""
+
     code: int
     fraction: int
 
 
 @dataclass(frozen=True)
 class Unary(Node):
+    """An operation on one value."""
+
     a: int
     operand_fields = ("a",)
 
 
 @dataclass(frozen=True)
 class Binary(Node):
+    """An operation on two values."""
+
     a: int
     b: int
     operand_fields = ("a", "b")

@@ -83,9 +83,8 @@ def way(
     Without `precise` the vector is only as fine as the step's Jacobian, L^2 as fine as ever. A
     point inside the pulley, Lf^2 < 0, has no way: NaN in floats, with NumPy's warning.
     """
-    return _Guide(m, pulley, limits, *(("unit", "unit") if precise else ("guide", "jacobian"))).way(
-        q
-    )
+    roles = ("unit", "unit") if precise else ("guide", "jacobian")
+    return _Guide(m, pulley, limits, *roles).way(q)
 
 
 @dataclass(frozen=True)

@@ -51,10 +51,12 @@ def is_corrected(robot: Robot) -> bool:
 
 
 def stretches(robot: Robot) -> bool:
+    """Whether a length depends on the pull of its cable."""
     return any(cable.stiffness for cable in robot.cables)
 
 
 def warms(robot: Robot) -> bool:
+    """Whether a length depends on the temperature."""
     return any(cable.thermal for cable in robot.cables)
 
 
@@ -65,6 +67,7 @@ def tension_names(robot: Robot) -> tuple[str, ...]:
 
 
 def warming_names(robot: Robot) -> tuple[str, ...]:
+    """The warming since the robot was measured (K), where a length depends on it."""
     return ("dT",) if warms(robot) else ()
 
 

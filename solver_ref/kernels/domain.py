@@ -29,7 +29,6 @@ from solver_ref.step import SolveBounds
 SHORTEST = 2.0**-6
 """A length below this share of the largest is out of range even where a cable could vanish."""
 
-
 FACTOR_BITS = 25
 """Of a number that is loaded and multiplied: the longer operand of a 7-series multiplier."""
 
@@ -130,9 +129,12 @@ class Domain:
         return encoder_format(self.encoder, self.profile.pose.bits)
 
 
-def tracer(robot: Robot, profile: Profile) -> TracedArithmetic:
+def tracer(
+    robot: Robot, profile: Profile, kind: type[TracedArithmetic] = TracedArithmetic
+) -> TracedArithmetic:
+    """A new trace; tilts beyond the grown workspace are flagged, those beyond estimates held."""
     largest = robot.tilt_bound + robot.workspace.start_error[1]
-    return TracedArithmetic(profile, tilt=robot.tilt_bound, largest_tilt=largest)
+    return kind(profile, tilt=robot.tilt_bound, largest_tilt=largest)
 
 
 def traced_cables(m: TracedArithmetic, robot: Robot) -> tuple[Cable, ...]:

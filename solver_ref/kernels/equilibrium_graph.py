@@ -20,7 +20,7 @@ from solver_ref.kernels.corrections import (
     is_corrected,
     warms,
 )
-from solver_ref.kernels.domain import estimate_limits, pose_formats
+from solver_ref.kernels.domain import estimate_limits, pose_formats, tracer
 from solver_ref.kernels.equilibrium_domain import NOISE, EquilibriumDomain
 from solver_ref.kernels.forward_health import radius_format
 from solver_ref.kernels.ports import largest_residual
@@ -71,8 +71,7 @@ class EquilibriumGraph:
 
     def __init__(self, domain: EquilibriumDomain) -> None:
         self.own, self.domain, self.robot = domain, domain.domain, domain.domain.robot
-        largest = self.robot.tilt_bound + self.robot.workspace.start_error[1]
-        self.m = _Saturating(domain.profile, tilt=self.robot.tilt_bound, largest_tilt=largest)
+        self.m = tracer(self.robot, domain.profile, _Saturating)
         self.finer = copy(self.m)  # the same graph and flags
         self.finer.profile = domain.finer
         self.cables = range(1, len(self.robot.cables) + 1)
@@ -161,7 +160,7 @@ class EquilibriumGraph:
         found = (found.narrow(form.fraction) + form.quantum).into(
             0.0, form.hi * form.quantum, "saturate"
         )
-        return found, m.negation(m.any([*self.flagged("unknown"), m.less(most, gain * damping)]))
+        return found, m.negation(m.any([*m.flagged("unknown"), m.less(most, gain * damping)]))
 
     def _error(self, values: list[Fixed]) -> Fixed:
         """The largest, in the word of an error, whose end it may well reach."""
@@ -200,7 +199,3 @@ class EquilibriumGraph:
         fraction = value.range.fraction
         floor = math.floor(math.ldexp(limit, fraction)) * 2.0**-fraction
         return self.m.negation(self.m.less(floor, value))
-
-    def flagged(self, *names: str) -> list[Fixed]:
-        """The flags that were raised under these names."""
-        return [flag for name in names for flag in self.m.flags.get(name, [])]

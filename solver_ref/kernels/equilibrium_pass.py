@@ -93,7 +93,7 @@ class EquilibriumPass(EquilibriumGraph):
             self.at_most(step.unbalanced, limits.unbalanced),
             self.at_most(step.size, limits.step),
             self.at_most(damping, limits.damping),
-            m.negation(m.any(self.flagged(*HELD))),
+            m.negation(m.any(m.flagged(*HELD))),
         ]
         if math.isfinite(limits.tension):
             changes = [new - old for new, old in zip(step.tensions, state.tensions, strict=True)]
@@ -121,7 +121,7 @@ class EquilibriumPass(EquilibriumGraph):
         result["damping"] = damping.scaled(round(math.log2(DAMPING_FACTOR))).narrow(bits)
         result["count"] = m.minimum([state.count + 1.0, m.builder.constant(float(COUNT.hi))])
         first = m.less(state.count, 1.0)
-        beyond = m.every(first, m.any(self.flagged("beyond")))
+        beyond = m.every(first, m.any(m.flagged("beyond")))
         result["outside"] = m.any([state.outside, beyond])
         return result
 
@@ -150,13 +150,13 @@ class EquilibriumPass(EquilibriumGraph):
         far = m.negation(
             self.at_most(following["best_residual"], self.robot.accuracy.residual_limit)
         )
-        held = m.every(given_up, m.any(self.flagged("moved", "tension")))
-        outside = m.any([*self.flagged("length", "tilt"), following["outside"], held])
+        held = m.every(given_up, m.any(m.flagged("moved", "tension")))
+        outside = m.any([*m.flagged("length", "tilt"), following["outside"], held])
         return {
             Status.VALID: m.every(good, m.negation(outside)),
             Status.CONVERGED: good,
             Status.ITERATION_LIMIT: given_up,
-            Status.NEAR_SINGULAR: m.any(self.flagged("singular")),
+            Status.NEAR_SINGULAR: m.any(m.flagged("singular")),
             Status.OUT_OF_RANGE: outside,
             Status.SLACK: step.slack,
             Status.NO_SOLUTION: m.every(given_up, m.any([far, step.slack])),

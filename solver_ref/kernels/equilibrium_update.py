@@ -67,10 +67,10 @@ class EquilibriumUpdate(EquilibriumGraph):
         densities = [self._density(t, x) for t, x in zip(pulls, lengths, strict=True)]
         damping = m.clamp(m.input("lambda", self.damping_format), 0.0, 1.0, "lambda")
         step = self.step(pose, densities, lengths, damping)
-        out = m.any(self.flagged(*OUTSIDE))
+        out = m.any(m.flagged(*OUTSIDE))
         status = {
             Status.VALID: m.negation(out),
-            Status.NEAR_SINGULAR: m.any(self.flagged("singular")),
+            Status.NEAR_SINGULAR: m.any(m.flagged("singular")),
             Status.OUT_OF_RANGE: out,
             Status.SLACK: step.slack,
         }

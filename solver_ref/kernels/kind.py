@@ -115,6 +115,7 @@ def stack(values: Mapping[str, np.ndarray], names: Iterable[str]) -> np.ndarray:
 
 
 def length_names(robot: Robot) -> tuple[str, ...]:
+    """What the encoders show (m)."""
     return tuple(f"L{i + 1}" for i in range(len(robot.cables)))
 
 
@@ -125,10 +126,12 @@ def free_names(robot: Robot, names: str) -> tuple[str, ...]:
 
 
 def twist_names(robot: Robot) -> tuple[str, ...]:
+    """v and omega (m/s, rad/s) in the free coordinates."""
     return free_names(robot, "vx vy vz wx wy wz")
 
 
 def start_names(robot: Robot) -> tuple[str, ...]:
+    """The pose that a solve starts from (m, rad)."""
     return tuple(f"{name}0" for name in robot.coordinates)
 
 

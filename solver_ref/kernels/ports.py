@@ -66,13 +66,14 @@ def outside(m: TracedArithmetic) -> Fixed:
     What is known last, that the new pose was held, joins last: it sets the latency.
     """
     early = [flag for name, flags in m.flags.items() if name not in LATE for flag in flags]
-    return m.any([m.any(early), m.any(m.flags.get("moved", []))])
+    return m.any([m.any(early), m.any(m.flagged("moved"))])
 
 
 LATE = ("moved", "singular")
 
 
 def largest_residual(m: TracedArithmetic, residuals: list[Fixed]) -> Fixed:
+    """Of residuals by their size (m)."""
     return m.maximum([m.absolute(e) for e in residuals])
 
 

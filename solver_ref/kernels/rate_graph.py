@@ -16,7 +16,7 @@ from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import SQUARE_FRACTION, TracedArithmetic
 from solver_ref.geometry import LEVER_ROOM
 from solver_ref.iteration import Iteration
-from solver_ref.kernels.domain import Domain, Kernel, pose_formats, pose_inputs
+from solver_ref.kernels.domain import Domain, Kernel, pose_formats, pose_inputs, tracer
 from solver_ref.kernels.kind import twist_names
 from solver_ref.kernels.ports import status_word
 from solver_ref.kernels.unit_rows import unit_rows
@@ -61,6 +61,7 @@ def rate_kernel(domain: Domain) -> Kernel:
 
 
 def rate_names(robot: Robot) -> tuple[str, ...]:
+    """The rates of the lengths (m/s)."""
     return tuple(f"dL{i + 1}" for i in range(len(robot.cables)))
 
 
@@ -77,8 +78,7 @@ def rate_format(limits: RateLimits) -> Format:
 
 def _iteration(domain: Domain, profile: RateProfile) -> Iteration:
     robot, limits, names = domain.robot, rate_limits(domain), rate_names(domain.robot)
-    largest = robot.tilt_bound + robot.workspace.start_error[1]
-    m = TracedArithmetic(profile, tilt=robot.tilt_bound, largest_tilt=largest)
+    m = tracer(robot, profile)
     full = spatial(pose_inputs(m, robot), robot.free)
     form = rate_format(limits)
     twist = [m.clamp(m.input(n, TWIST), -SPEED, SPEED, "given") for n in twist_names(robot)]
@@ -132,7 +132,7 @@ def _twist(
 
 def _status(m: TracedArithmetic, back: Fixed, singular: Fixed) -> Fixed:
     """A way that is not taken puts nothing out of range."""
-    ways = [m.every(back, m.any(_flags(m, BACK))), m.any(_flags(m, FORTH))]
+    ways = [m.every(back, m.any(m.flagged(*BACK))), m.any(m.flagged(*FORTH))]
     ways[1] = m.every(m.negation(back), ways[1])
     quiet = (*QUIET, *BACK, *FORTH)
     every = [flag for name, flags in m.flags.items() if name not in quiet for flag in flags]
@@ -145,7 +145,3 @@ def _status(m: TracedArithmetic, back: Fixed, singular: Fixed) -> Fixed:
             Status.OUT_OF_RANGE: outside,
         },
     )
-
-
-def _flags(m: TracedArithmetic, names: tuple[str, ...]) -> list[Fixed]:
-    return [flag for name in names for flag in m.flags.get(name, [])]

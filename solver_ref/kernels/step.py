@@ -66,7 +66,7 @@ def step_kernel(domain: Domain) -> Kernel:
     out = outside(m)
     status = {
         Status.VALID: m.negation(out),
-        Status.NEAR_SINGULAR: m.any(m.flags.get("singular", [])),
+        Status.NEAR_SINGULAR: m.any(m.flagged("singular")),
         Status.OUT_OF_RANGE: out,
     }
     outputs = dict(zip(robot.coordinates, moved, strict=True))

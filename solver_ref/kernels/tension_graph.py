@@ -14,9 +14,8 @@ from solver_ref.cable import Rotation, rotation, spatial
 from solver_ref.elongation import elongation
 from solver_ref.fixed import FLAG, Format, next_power
 from solver_ref.fixed_arithmetic import Fixed
-from solver_ref.functions import TracedArithmetic
 from solver_ref.iteration import Iteration
-from solver_ref.kernels.domain import pose_formats, pose_inputs
+from solver_ref.kernels.domain import pose_formats, pose_inputs, tracer
 from solver_ref.kernels.ports import status_word
 from solver_ref.kernels.tension_domain import TensionDomain
 from solver_ref.kernels.tension_ports import (
@@ -53,8 +52,7 @@ class TensionGraph:
     def __init__(self, domain: TensionDomain) -> None:
         self.domain, self.profile = domain, domain.profile
         self.robot = robot = domain.domain.robot
-        largest = robot.tilt_bound + robot.workspace.start_error[1]
-        self.m = TracedArithmetic(self.profile, tilt=robot.tilt_bound, largest_tilt=largest)
+        self.m = tracer(robot, self.profile)
         self.redundant = len(robot.cables) > len(robot.free)
         self.limit = pass_limit(robot)
 
@@ -166,17 +164,17 @@ class TensionGraph:
         m = self.m
         dropped = m.any([m.negation(flag) for flag in free])
         bad = [*self._beyond(judged.tensions), self._unbalanced(judged.unbalanced, wrench)]
-        outside = [flag for name in INPUT_FLAGS for flag in m.flags.get(name, [])]
+        outside = m.flagged(*INPUT_FLAGS)
         if not self.redundant:
             bad.append(m.negation(m.any(free)))
-            outside += [flag for name in INNER_FLAGS for flag in m.flags.get(name, [])]
+            outside += m.flagged(*INNER_FLAGS)
         none, out = m.any(bad), m.any(outside)
         fine = m.negation(m.any([none, out]))
         found, late = judged.done, m.negation(judged.done)
         status = {
             Status.VALID: fine if self.redundant else m.every(fine, found),
             Status.CONVERGED: m.every(found, m.negation(none)),
-            Status.NEAR_SINGULAR: m.any(m.flags.get("singular", [])),
+            Status.NEAR_SINGULAR: m.any(m.flagged("singular")),
             Status.OUT_OF_RANGE: out,
             Status.NO_SOLUTION: none,
         }

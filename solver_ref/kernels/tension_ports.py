@@ -59,23 +59,27 @@ def earth_weight(robot: Robot) -> float:
 
 
 def acceleration_names(robot: Robot) -> tuple[str, ...]:
+    """a and alpha (m/s^2, rad/s^2)."""
     return free_names(robot, "ax ay az alx aly alz")
 
 
 def wrench_names(robot: Robot) -> tuple[str, ...]:
+    """The applied force and moment (N, N m), about the platform origin."""
     return free_names(robot, "fx fy fz mx my mz")
 
 
 def unbalanced_names(robot: Robot) -> tuple[str, ...]:
+    """W - J^T T (N, N m)."""
     return tuple(f"u{name}" for name in wrench_names(robot))
 
 
 def tension_names(robot: Robot) -> tuple[str, ...]:
+    """What the cables pull with (N)."""
     return tuple(f"T{i + 1}" for i in range(len(robot.cables)))
 
 
 def elongation_names(robot: Robot) -> tuple[str, ...]:
-    """Of the cables that stretch."""
+    """The elongations (m) of the cables that stretch."""
     return tuple(f"e{i + 1}" for i, cable in enumerate(robot.cables) if cable.stiffness)
 
 

@@ -14,6 +14,7 @@ Member = tuple[str, str, str]
 
 
 def comment(lines: Iterable[str]) -> str:
+    """A block comment of these lines."""
     body = "".join(f" * {line.replace('*/', '* /')}".rstrip() + "\n" for line in lines)
     return f"/*\n{body} */\n"
 
@@ -24,6 +25,7 @@ def remark(text: str) -> str:
 
 
 def structure(name: str, members: Sequence[Member]) -> str:
+    """The declaration of a structure."""
     lines = "".join(
         f"    {kind} {member};{note and f' /* {note} */'}\n" for kind, member, note in members
     )
@@ -31,6 +33,7 @@ def structure(name: str, members: Sequence[Member]) -> str:
 
 
 def function(signature: str, lines: Iterable[str]) -> str:
+    """The definition of a function with these statements."""
     body = "".join(f"    {line}".rstrip() + "\n" for line in lines)
     return f"\n{signature}\n{{\n{body}}}\n"
 
@@ -46,6 +49,7 @@ def port_word(form: Format) -> Word:
 
 
 def port_members(formats: Mapping[str, Format]) -> list[Member]:
+    """The ports as integers: their codes."""
     return [(port_word(form).type, name, str(form)) for name, form in formats.items()]
 
 
@@ -55,6 +59,7 @@ def real_type(form: Format) -> str:
 
 
 def real_members(formats: Mapping[str, Format]) -> list[Member]:
+    """The ports as what they stand for."""
     return [(real_type(form), name, str(form)) for name, form in formats.items()]
 
 

@@ -129,4 +129,5 @@ def smallest_word(*codes: int) -> Word:
 
 
 def word_of(span: Range) -> Word:
+    """The narrowest word that holds a range."""
     return smallest_word(span.lo, span.hi)

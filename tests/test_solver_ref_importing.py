@@ -131,6 +131,9 @@ def test_what_is_asked_is_taken(tmp_path):
 ASKED = [
     ({"position": ((0, 1),)}, "position: is no box; expected the lowest and highest of x, y, z"),
     ({"home": (1, 2)}, "home: is no pose; expected x, y, z, rx, ry, rz or the position alone"),
+    ({"position": ((0, 1), (0, np.inf), (0, 1))}, "position: is not finite"),
+    ({"tilt": np.nan}, "tilt: is not finite; expected finite numbers; got nan"),
+    ({"home": (0, 0, np.nan)}, "home: is not finite"),
     ({"tilt": 4.0}, "workspace.tilt: is out of range"),
     ({"name": "4x"}, "name: is no name"),
 ]

@@ -19,7 +19,7 @@ from solver_ref.cable_rules import frame_size
 from solver_ref.errors import InputError, shown
 from solver_ref.importing.beside import contents, existing
 from solver_ref.importing.draft import Draft
-from solver_ref.importing.format import Settings
+from solver_ref.importing.format import Format, Settings
 from solver_ref.importing.formats import FORMATS
 from solver_ref.importing.robot_text import robot_text
 from solver_ref.importing.workspace import derive
@@ -63,24 +63,8 @@ def read_foreign(
     `name`, `position`, `tilt` and `home` (m, rad) take the place of what would be derived. Raises
     InputError naming the file, the place in it, and what is wrong or cannot be represented.
     """
-    place = existing(Path(path)) or Path(path)
-    expected = " or ".join(entry.what for entry in FORMATS)
-    data = contents(place, expected)
-    source = next((entry for entry in FORMATS if entry.recognises(place, data)), None)
-    if source is None:
-        wrong, got = (
-            "is of no format that can be imported",
-            f"a file {place.suffix or 'of another sort'}",
-        )
-        raise InputError(place, "file", wrong=wrong, expected=expected, got=got)
-    settings = settings or Settings()
-    for key in settings.given:
-        if key not in source.settings:
-            wrong, expected = "has no meaning", f"nothing for {source.what}"
-            got = shown(getattr(settings, key))
-            raise InputError(place, key, wrong=wrong, expected=expected, got=got)
-    draft = source.read(place, data, settings)
-    _check_asked(place, draft, position=position, tilt=tilt)
+    place, source, draft = _draft(Path(path), settings or Settings())
+    _check_asked(place, draft, position=position, tilt=tilt, home=home)
     if name is not None:
         draft = dataclasses.replace(draft, name=name)
     if home is not None:
@@ -99,14 +83,36 @@ def read_foreign(
     )
 
 
+def _draft(path: Path, settings: Settings) -> tuple[Path, Format, Draft]:
+    """The file that is meant, its format, and what is in it."""
+    place = existing(path) or path
+    expected = " or ".join(entry.what for entry in FORMATS)
+    data = contents(place, expected)
+    source = next((entry for entry in FORMATS if entry.recognises(place, data)), None)
+    if source is None:
+        wrong, got = "is of no format that can be imported", f"a {place.suffix or 'nameless'} file"
+        raise InputError(place, "file", wrong=wrong, expected=expected, got=got)
+    for key in settings.given:
+        if key not in source.settings:
+            wrong, expected = "has no meaning", f"nothing for {source.what}"
+            got = shown(getattr(settings, key))
+            raise InputError(place, key, wrong=wrong, expected=expected, got=got)
+    return place, source, source.read(place, data, settings)
+
+
 def _check_asked(
     place: Path,
     draft: Draft,
     *,
     position: Sequence[tuple[float, float]] | None,
     tilt: float | None,
+    home: Sequence[float] | None,
 ) -> None:
     motion = MOTIONS[draft.motion]
+    for key, value in (("position", position), ("tilt", tilt), ("home", home)):
+        if value is not None and not np.isfinite(value).all():
+            expected = "finite numbers"
+            raise InputError(place, key, wrong="is not finite", expected=expected, got=shown(value))
     if position is not None and len(position) != motion.translations:
         names = ", ".join(motion.coordinates[: motion.translations])
         expected = f"the lowest and highest of {names}"

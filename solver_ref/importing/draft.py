@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,12 +53,11 @@ class Draft:
     mass: Decimal | None = None
     com: Triple = ZERO
     inertia: tuple[Triple, Triple, Triple] | None = None
-    notes: tuple[str, ...] = ()
 
 
 def decimal(text: str) -> Decimal:
     """The number that `text` is, exactly; ValueError where it is none, or not finite."""
-    if not _NUMBER.fullmatch(text.strip()):
+    if not _NUMBER.fullmatch(text.strip()) or not math.isfinite(float(text)):
         raise ValueError(text)
     return Decimal(text.strip())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 
 import numpy as np
@@ -88,6 +88,6 @@ def _text(text: str) -> str:
     return json.dumps(_shown(text), ensure_ascii=False)
 
 
-def _shown(text: Sequence[str]) -> str:
+def _shown(text: str) -> str:
     """Without what may stand neither in a TOML text nor in a comment."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -30,6 +30,9 @@ USUAL_TILT = 0.3
 LEAST_TILT = 0.1
 """At least so much rotation (rad), also where trajectories have none."""
 
+LARGEST_TILT = 3.0
+"""Half a turn, which rotation vectors do not reach, less what a start may be off."""
+
 LEAST_WIDTH = 0.1
 """Each side of the box has at least this share of the source's range."""
 
@@ -188,7 +191,7 @@ def _wanted(robot: Robot, draft: Draft) -> tuple[np.ndarray, float, str]:
     width = LEAST_WIDTH * np.maximum(np.ptp(limits, axis=1), LEAST_WIDTH * size)
     if len(np.unique(poses, axis=0)) > 1:
         box = _box([*poses[:, :count], home[:count]])
-        tilt = max(math.ceil(turned.max() * 1e4) / 1e4, LEAST_TILT)
+        tilt = min(max(math.ceil(turned.max() * 1e4) / 1e4, LEAST_TILT), LARGEST_TILT)
         reason = "from the trajectory points"
     else:
         box, tilt = _box([*limits.T, home[:count]]), min(draft.tilt, USUAL_TILT)

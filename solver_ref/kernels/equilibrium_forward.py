@@ -36,6 +36,7 @@ from solver_ref.kernels.kind import (
     out_of_reach,
     stack,
     start_names,
+    unstack,
     written_names,
 )
 from solver_ref.kernels.stopping import ITERATION_LIMIT
@@ -79,8 +80,8 @@ class EquilibriumForward(KernelKind):
         lengths, status = stretched(robot, inputs, found.tensions), found.status.astype(np.int64)
         reach = Domain.of(robot, domain.profile.name)
         outside = beyond(robot, starts) | out_of_reach(reach, lengths)
-        return dict(zip(robot.coordinates, found.poses.T, strict=True)) | {
-            **dict(zip(pull_names(robot), found.tensions.T, strict=True)),
+        return unstack(found.poses, robot.coordinates) | {
+            **unstack(found.tensions, pull_names(robot)),
             **health(reach, found, lengths),
             "iterations": found.iterations.astype(np.int64),
             "status": out_of_range(status, outside),
@@ -94,7 +95,7 @@ class EquilibriumForward(KernelKind):
         starts = np.where(cold, np.array(robot.workspace.home), starts)
         usual = rng.uniform(size=count) < USUAL_SHARE
         damping = POLICIES["marquardt"].initial
-        values = dict(zip(start_names(robot), starts.T, strict=True))
+        values = unstack(starts, start_names(robot))
         values["lambda"] = np.where(usual, damping, 10.0 ** rng.uniform(-8, 0, count))
         return values | shown_there(robot, cable_lengths(robot, truth), pulls, rng)
 

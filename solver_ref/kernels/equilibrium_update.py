@@ -37,6 +37,7 @@ from solver_ref.kernels.kind import (
     out_of_reach,
     stack,
     start_names,
+    unstack,
     verdict,
 )
 from solver_ref.kernels.ports import status_word
@@ -113,7 +114,7 @@ class EquilibriumStepKind(KernelKind):
         starts = [values.pop(name) for name in start_names(robot)]
         poses = np.column_stack(starts)
         pulls = _equal_tensions(robot, poses)
-        values = dict(zip(pull_names(robot), pulls.T, strict=True)) | values
+        values = unstack(pulls, pull_names(robot)) | values
         return values | dict(zip(robot.coordinates, starts, strict=True))
 
     def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
@@ -127,8 +128,8 @@ class EquilibriumStepKind(KernelKind):
         bits = {Status.OUT_OF_RANGE: outside, Status.SLACK: (pulls < least).any(axis=1)}
         left = np.broadcast_arrays(*at.force, *at.moment, *at.residuals)
         count = len(left) - len(robot.cables)
-        return dict(zip(robot.coordinates, moved.T, strict=True)) | {
-            **dict(zip(pull_names(robot), pulls.T, strict=True)),
+        return unstack(moved, robot.coordinates) | {
+            **unstack(pulls, pull_names(robot)),
             "residual": np.abs(left[count:]).max(axis=0),
             "unbalanced": np.abs(left[:count]).max(axis=0),
             "pivot": step.length.pivot,
@@ -142,8 +143,8 @@ class EquilibriumStepKind(KernelKind):
         poses = truth + share * (away - truth)
         known = pulls * (1 + share * TENSION_ERROR * rng.uniform(-1, 1, pulls.shape))
         damped = rng.uniform(size=count) < DAMPED_SHARE
-        values = dict(zip(robot.coordinates, poses.T, strict=True))
-        values |= dict(zip(pull_names(robot), known.T, strict=True))
+        values = unstack(poses, robot.coordinates)
+        values |= unstack(known, pull_names(robot))
         values["lambda"] = np.where(damped, POLICIES["marquardt"].initial, 0.0)
         return values | shown_there(robot, cable_lengths(robot, truth), pulls, rng)
 

@@ -24,7 +24,7 @@ from solver_ref.kernels.corrections import (
 )
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.forward_health import radius_format
-from solver_ref.kernels.kind import Columns, length_names, measured, residual_names
+from solver_ref.kernels.kind import Columns, length_names, measured, residual_names, unstack
 from solver_ref.kinematics import cable_lengths
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
@@ -120,11 +120,11 @@ def shown_there(
     """What encoders and sensors show of cables of these lengths (N, cables), m, that pull with
     `pulls` (N), at some temperature."""
     count = len(lengths)
-    values: Columns = dict(zip(pull_names(robot), pulls.T, strict=True))
+    values: Columns = unstack(pulls, pull_names(robot))
     for name, cable, pull in zip(sensor_names(robot), robot.cables, pulls.T, strict=False):
         values[name] = pull / (cable.pulley.efficiency if cable.pulley else 1.0)
     values |= {name: USUAL_WARMING * rng.uniform(-1, 1, count) for name in warming_names(robot)}
     shown = lengths_shown(robot, lengths, values)
     kept = (*sensor_names(robot), *warming_names(robot))
     own = {name: values[name] for name in kept}
-    return own | dict(zip(length_names(robot), shown.T, strict=True))
+    return own | unstack(shown, length_names(robot))

@@ -25,6 +25,7 @@ from solver_ref.kernels.kind import (
     out_of_reach,
     stack,
     start_names,
+    unstack,
 )
 from solver_ref.kernels.step import (
     StepKind,
@@ -92,7 +93,7 @@ class Forward(KernelKind):
         status = found["status"].astype(np.int64)
         outside = beyond(robot, starts) | out_of_reach(domain, lengths)
         converged = status & int(Status.CONVERGED) != 0
-        return dict(zip(robot.coordinates, poses.T, strict=True)) | {
+        return unstack(poses, robot.coordinates) | {
             **float_health(domain, poses, lengths, attitude, converged),
             "iterations": found["iterations"].astype(np.int64),
             "status": out_of_range(status, outside),
@@ -103,7 +104,7 @@ class Forward(KernelKind):
         cold = rng.uniform(size=count) < COLD_SHARE
         home = cold_starts(robot, count, attitude_of(robot, values))
         starts = np.where(cold[:, None], home, starts)
-        values |= dict(zip(start_names(robot), starts.T, strict=True))
+        values |= unstack(starts, start_names(robot))
         usual = rng.uniform(size=count) < MARQUARDT_SHARE
         policy = np.where(usual, Policy.MARQUARDT, rng.integers(0, len(Policy), count))
         return values | {"policy": policy.astype(float)} | _coldness(robot, cold)

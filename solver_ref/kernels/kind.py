@@ -114,6 +114,11 @@ def stack(values: Mapping[str, np.ndarray], names: Iterable[str]) -> np.ndarray:
     return np.column_stack([values[name] for name in names])
 
 
+def unstack(array: np.ndarray, names: Iterable[str]) -> Columns:
+    """The columns of an array (N, names) by name: `stack` backwards."""
+    return dict(zip(names, array.T, strict=True))
+
+
 def length_names(robot: Robot) -> tuple[str, ...]:
     """What the encoders show (m)."""
     return tuple(f"L{i + 1}" for i in range(len(robot.cables)))

@@ -33,6 +33,7 @@ from solver_ref.kernels.kind import (
     length_names,
     measured,
     stack,
+    unstack,
     verdict,
 )
 from solver_ref.kernels.ports import outside, status_word
@@ -101,13 +102,13 @@ class Lengths(KernelKind):
         robot = domain.robot
         poses = stack(inputs, robot.coordinates)
         shown = lengths_shown(robot, cable_lengths(robot, poses), inputs)
-        result = dict(zip(length_names(robot), shown.T, strict=True))
+        result = unstack(shown, length_names(robot))
         rows = jacobian(robot, poses).reshape(len(poses), -1)
-        result |= dict(zip(jacobian_names(robot), rows.T, strict=True))
+        result |= unstack(rows, jacobian_names(robot))
         return result | {"status": verdict({Status.OUT_OF_RANGE: beyond(robot, poses)})}
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
-        poses = dict(zip(robot.coordinates, drawn_poses(robot, count, rng).T, strict=True))
+        poses = unstack(drawn_poses(robot, count, rng), robot.coordinates)
         return poses | drawn_conditions(robot, count, rng)
 
     def errors(

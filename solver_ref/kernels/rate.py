@@ -16,6 +16,7 @@ from solver_ref.kernels.kind import (
     drawn_poses,
     stack,
     twist_names,
+    unstack,
     verdict,
     written_names,
 )
@@ -68,8 +69,8 @@ class Rate(KernelKind):
         most = np.where(back, -TWIST.lo * TWIST.quantum, SPEED)
         out = beyond(robot, poses) | (np.abs(twists) > most[:, None]).any(axis=1)
         out |= back & (np.abs(asked) > rate_limits(domain).rates).any(axis=1)
-        result = dict(zip(twist_names(robot), twists.T, strict=True))
-        result |= dict(zip(rate_names(robot), rates.T, strict=True))
+        result = unstack(twists, twist_names(robot))
+        result |= unstack(rates, rate_names(robot))
         bits = {Status.OUT_OF_RANGE: out, Status.NEAR_SINGULAR: blown}
         return result | {"pivot": pivot, "status": verdict(bits)}
 
@@ -81,14 +82,10 @@ class Rate(KernelKind):
         rates += noisy * NOISE * rng.uniform(-1, 1, rates.shape)
         back = rng.uniform(size=count) < BACK_SHARE
         return {
-            name: column
-            for names, values in (
-                (robot.coordinates, poses),
-                (twist_names(robot), np.where(back[:, None], 0.0, twists)),
-                (rate_names(robot), np.where(back[:, None], rates, 0.0)),
-                (("back",), back[:, None].astype(float)),
-            )
-            for name, column in zip(names, values.T, strict=True)
+            **unstack(poses, robot.coordinates),
+            **unstack(np.where(back[:, None], 0.0, twists), twist_names(robot)),
+            **unstack(np.where(back[:, None], rates, 0.0), rate_names(robot)),
+            "back": back.astype(float),
         }
 
     def errors(

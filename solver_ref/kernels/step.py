@@ -30,6 +30,7 @@ from solver_ref.kernels.kind import (
     out_of_reach,
     stack,
     start_names,
+    unstack,
     verdict,
 )
 from solver_ref.kernels.ports import (
@@ -106,7 +107,7 @@ class StepKind(KernelKind):
             Status.OUT_OF_RANGE: outside,
             Status.NEAR_SINGULAR: ~(step.pivot >= domain.bounds.pivot),
         }
-        return dict(zip(robot.coordinates, moved.T, strict=True)) | {
+        return unstack(moved, robot.coordinates) | {
             "residual": np.abs(np.column_stack(at.residuals)).max(axis=1),
             "pivot": step.pivot,
             "status": verdict(bits),
@@ -114,7 +115,7 @@ class StepKind(KernelKind):
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
         starts, values = drawn_solves(robot, count, rng)
-        return values | dict(zip(robot.coordinates, starts.T, strict=True))
+        return values | unstack(starts, robot.coordinates)
 
     def errors(
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
@@ -158,8 +159,8 @@ def drawn_solves(robot: Robot, count: int, rng: np.random.Generator) -> tuple[np
     damping = np.where(damped, 10.0 ** rng.uniform(-6, 0, count), 0.0)
     values = drawn_conditions(robot, count, rng)
     shown = lengths_shown(robot, cable_lengths(robot, truth), values)
-    values |= dict(zip(length_names(robot), shown.T, strict=True)) | {"lambda": damping}
-    values |= dict(zip(attitude_names(robot), truth[:, attitude_axes(robot)].T, strict=True))
+    values |= unstack(shown, length_names(robot)) | {"lambda": damping}
+    values |= unstack(truth[:, attitude_axes(robot)], attitude_names(robot))
     return truth + share * (far - truth), values
 
 

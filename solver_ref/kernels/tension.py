@@ -17,6 +17,7 @@ from solver_ref.kernels.kind import (
     beyond,
     out_of_range,
     stack,
+    unstack,
     written_names,
 )
 from solver_ref.kernels.tension_domain import TensionDomain
@@ -78,9 +79,9 @@ class Tension(KernelKind):
         found = tensions(robot, *motion, method="bounded-step")
         out = beyond(working_robot(robot), motion[0]) | _too_much(robot, motion)
         status = out_of_range(found.status.astype(np.int64), out)
-        result = dict(zip(tension_names(robot), found.tensions.T, strict=True))
+        result = unstack(found.tensions, tension_names(robot))
         result["active"] = _masks(found.active)
-        result |= dict(zip(unbalanced_names(robot), found.unbalanced.T, strict=True))
+        result |= unstack(found.unbalanced, unbalanced_names(robot))
         result |= _elongations(robot, found.tensions)
         iterations = sum(one.live for one in robot_passes(robot, motion))
         return result | {"iterations": iterations.astype(np.int64), "status": status}

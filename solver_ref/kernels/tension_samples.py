@@ -15,12 +15,11 @@ import numpy as np
 
 from solver_ref.conditioning import scaled_jacobian
 from solver_ref.equilibrium_poses import sample_equilibria
-from solver_ref.kernels.kind import Columns, drawn_poses
+from solver_ref.kernels.kind import Columns, drawn_poses, twist_names, unstack
 from solver_ref.kernels.tension_ports import (
     acceleration_names,
     earth_weight,
     motion_of,
-    twist_names,
     wrench_names,
 )
 from solver_ref.kinematics import scaling
@@ -51,16 +50,14 @@ def drawn(robot: Robot, count: int, rng: np.random.Generator) -> Columns:
     push = np.where(rng.uniform(size=(count, 1)) < STRONG, PUSH, 1.0)
     moving = push * (rng.uniform(size=(count, 1)) >= RESTING)
     loaded = push * (rng.uniform(size=(count, 1)) < LOADED) * earth_weight(robot) * scaling(robot)
-    parts = {
-        robot.coordinates: poses,
-        twist_names(robot): USUAL_SPEED * moving * rng.uniform(-1, 1, (count, size)),
-        acceleration_names(robot): USUAL_ACCELERATION * moving * rng.uniform(-1, 1, (count, size)),
-        wrench_names(robot): USUAL_LOAD * loaded * rng.uniform(-1, 1, (count, size)),
-    }
+    twists = USUAL_SPEED * moving * rng.uniform(-1, 1, (count, size))
+    accelerations = USUAL_ACCELERATION * moving * rng.uniform(-1, 1, (count, size))
+    wrenches = USUAL_LOAD * loaded * rng.uniform(-1, 1, (count, size))
     return {
-        name: column
-        for names, values in parts.items()
-        for name, column in zip(names, values.T, strict=True)
+        **unstack(poses, robot.coordinates),
+        **unstack(twists, twist_names(robot)),
+        **unstack(accelerations, acceleration_names(robot)),
+        **unstack(wrenches, wrench_names(robot)),
     }
 
 

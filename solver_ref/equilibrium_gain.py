@@ -80,12 +80,7 @@ def equilibrium_gain(
     turned = eliminate(first, matrix, [side, *arms], bounds.inside.turn)
     free, *answers = turned.solutions
     inside = bounds.inside.length
-    target = [
-        m.dot_within(
-            [*row, *arm], [*(-x for x in force), *free], inside.right_side, "right_side", "step"
-        )
-        for row, arm in zip(at.rows, arms, strict=True)
-    ]
+    target = _target(m, at, arms, [*(-x for x in force), *free], inside.right_side)
     size = len(at.rows)
     rows = gram_rows(at, arms, answers, lambda left, right: m.dot(left, right, "gram"))
     matrix = [[*[0] * i, *row] for i, row in enumerate(rows)]
@@ -105,6 +100,16 @@ def equilibrium_gain(
         change=[m.limit(m.denormalise(x, block, fraction), 1.0, "gain") for x in change],
         pivot=m.minimum([turned.pivot, found.pivot]),
     )
+
+
+def _target(
+    m: Arithmetic, at: Balance, arms: Sequence[Vector], way: Vector, limit: float
+) -> list[Scalar]:
+    """What the way to equilibrium at unchanged densities makes of f: the densities' right side."""
+    return [
+        m.dot_within([*row, *arm], way, limit, "right_side", "step")
+        for row, arm in zip(at.rows, arms, strict=True)
+    ]
 
 
 def longest(robot: Robot) -> float:

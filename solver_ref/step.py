@@ -212,14 +212,8 @@ def eliminate(
             if not m.vanishes(solution[k]):
                 solution[k] = m.divide(solution[k], by, bounds.solution, "solution", "step")
         for i in (i for i in range(size) if i != k):
-            factor, first = s[i][k], max(i, k + 1)
-            for j in range(first, size):
-                value = m.minus_product(s[i][j], factor, row[j - k - 1])
-                if i > k:
-                    value = m.bounded(value, BOUND_MARGIN * (top[i] * top[j]) ** 0.5)
-                    s[i][j] = s[j][i] = m.round(value, "gram")
-                else:
-                    s[i][j] = m.limit(value, bounds.factor, "step")
+            factor = s[i][k]
+            _clear(m, s, i, k, row, top, bounds.factor)
             limit = bounds.right_side if i > k else bounds.solution
             factor = m.round(factor, factor_role) if factor_role else factor
             for solution in solutions:
@@ -228,3 +222,24 @@ def eliminate(
                     solution[i] = m.limit(value, limit, "step")
         s[k][k + 1 :] = row
     return Elimination(solutions, m.minimum(pivots), factors, divisors)
+
+
+def _clear(
+    m: Arithmetic,
+    s: list[list[Scalar]],
+    i: int,
+    k: int,
+    row: Vector,
+    top: Sequence[float],
+    limit: float,
+) -> None:
+    """Row i of the matrix less its multiple of `row`: what stands behind the pivot in row k, over
+    it. Above the pivot it is limited, below it bounded by the diagonal `top`."""
+    factor = s[i][k]
+    for j in range(max(i, k + 1), len(s)):
+        value = m.minus_product(s[i][j], factor, row[j - k - 1])
+        if i > k:
+            value = m.bounded(value, BOUND_MARGIN * (top[i] * top[j]) ** 0.5)
+            s[i][j] = s[j][i] = m.round(value, "gram")
+        else:
+            s[i][j] = m.limit(value, limit, "step")

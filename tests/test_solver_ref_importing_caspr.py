@@ -10,12 +10,14 @@ from outside_data import outside
 from scipy.spatial.transform import Rotation
 
 from solver_ref.analysis import analyse
+from solver_ref.conditioning import scaled_jacobian
 from solver_ref.errors import InputError
 from solver_ref.importing import Imported, read_foreign
 from solver_ref.importing.caspr_joints import from_euler, from_quaternion
 from solver_ref.importing.format import Settings
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot_file import load
+from solver_ref.statics import carried_wrenches
 from solver_ref.status import Status
 from solver_ref.tension import tensions
 
@@ -252,12 +254,19 @@ def test_the_rank_of_test_scdm_is_found():
     assert "singular at home" in found.reason
 
 
-def test_infeasible_poses_and_tension_limits_are_found():
-    bad = int(Status.NO_SOLUTION)
-    ipanema = published("IPAnema_1")
-    assert len(ipanema.poses) == 4
-    assert (tensions(ipanema.robot, ipanema.poses).status & bad).all()
-    fast = published("FAST").robot  # its cables would have to pull less than they may
-    assert tensions(fast, np.array([fast.workspace.home])).status[0] & Status.SLACK
-    cogiro = published("CoGiRo")
-    assert not (tensions(cogiro.robot, cogiro.poses[:1]).status & bad).any()
+@pytest.mark.parametrize("model", ["CoGiRo", "Example_spatial", "IPAnema_1"])
+def test_poses_without_feasible_tensions_are_the_published_ones(model):
+    robot = published(model).robot
+    rows = rows_of("caspr_trajectory_points_golden.csv", model)
+    poses = from_euler(np.array([row[3:9] for row in rows], float))
+    feasible = [row[10] == "1" for row in rows]
+    found = tensions(robot, poses).status & int(Status.NO_SOLUTION) == 0
+    assert found.tolist() == feasible
+
+
+def test_the_tension_limits_of_fast_are_found():
+    robot = published("FAST").robot  # its cables would have to pull less than they may
+    home = np.array([robot.workspace.home])
+    assert tensions(robot, home).status[0] & Status.SLACK
+    wanted = np.linalg.solve(scaled_jacobian(robot, home)[0].T, carried_wrenches(robot, home)[0])
+    assert np.allclose(wanted, 98_385, atol=1) and robot.cables[0].tension_min == 120_000

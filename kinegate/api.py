@@ -49,7 +49,8 @@ def catalogue() -> dict[str, Any]:
         {
             "name": name,
             "motion": robot.motion,
-            "cables": len(robot.cables),
+            "kind": robot.kind,
+            "joints": len(robot.joint_names),
             "closure": robot.closure,
             "source": " ".join(robot.source.split()),
         }

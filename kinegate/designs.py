@@ -149,6 +149,15 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         raise OptionError(
             name, "clock", wrong="is out of range", expected=expected, got=f"{clock:g}"
         )
+    if not (robot.cables or kind.looped):
+        looped = [name for name, other in KERNELS.items() if other.looped]
+        raise OptionError(
+            name,
+            "kernel",
+            wrong=f"is not made for the kind {robot.kind} yet",
+            expected=f"one of {', '.join(looped)}",
+            got=kind.name,
+        )
     if robot.closure not in kind.closures:
         wrong = kind.refusals.get(robot.closure, f"makes no hardware for {kind.name} yet")
         expected = " or ".join(fitting(kind.closures, robot)) or "another kernel"
@@ -156,6 +165,9 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         error = OptionError if "closure" in options else InputError
         raise error(name, "closure", wrong=wrong, expected=expected, got=robot.closure)
     loaded = chosen.get("runtime_geometry", False)
+    if loaded and not robot.cables:
+        wrong, expected = "is not made for this kind yet", "a robot with cables or legs"
+        raise OptionError(name, "runtime-geometry", wrong=wrong, expected=expected, got=robot.kind)
     if loaded and robot.closure not in kind.loadable:
         wrong = f"is not made for {kind.name} with this closure yet"
         expected = " or ".join(fitting(kind.loadable, robot)) or "another kernel"

@@ -82,10 +82,10 @@ def catalogue(known: Mapping[str, Any]) -> None:
     """`list`."""
     out = console()
     robots = [
-        (r["name"], r["motion"], r["cables"], r["closure"], _first_words(r["source"]))
+        (r["name"], r["kind"], r["motion"], r["joints"], r["closure"], _first_words(r["source"]))
         for r in known["robots"]
     ]
-    out.print(table("Robots", ("name", "motion", "cables", "closure", "source"), robots))
+    out.print(table("Robots", ("name", "kind", "motion", "joints", "closure", "source"), robots))
     chips = [
         (t["name"], t["family"], t["dsp"], t["lut"], t["ff"], t["bram"]) for t in known["targets"]
     ]
@@ -98,7 +98,7 @@ def check(found: Mapping[str, Any]) -> None:
     """`check`."""
     out = console()
     determined = (
-        "by the lengths" if found["determined"] else f"not by the lengths ({found['closure']})"
+        "by the joints" if found["determined"] else f"not by the joints ({found['closure']})"
     )
     conditioning = []
     for where in ("home", "level", "workspace"):
@@ -108,15 +108,16 @@ def check(found: Mapping[str, Any]) -> None:
         conditioning.append((where, at["poses"], ranks, at["deficient"], *at["condition"]))
     out.print(
         facts(
-            f"{found['robot']}: {found['motion']}, {found['cables']} cables",
+            f"{found['robot']}: {found['kind']}, {found['motion']}, {found['joints']} joints",
             {
                 "unknowns": found["unknowns"],
-                "mobility with all lengths held": found["mobility"],
+                "mobility with all joints held": found["mobility"],
                 "pose determined": determined,
                 "free at home": "; ".join(found["free_directions"]) or "nothing",
                 "characteristic length": f"{found['characteristic_length']:.4g} m",
-                "lengths": "; ".join(
-                    f"{low:.3f} to {high:.3f} m" for low, high in found["lengths"]
+                "joints": "; ".join(
+                    f"{low:.3f} to {high:.3f} {unit}"
+                    for (low, high), unit in zip(found["lengths"], found["units"], strict=True)
                 ),
             },
         )

@@ -11,7 +11,9 @@ from solver_ref.domain import corner_poses, level_poses, sample_poses
 from solver_ref.errors import InputError
 from solver_ref.finding import Finding
 from solver_ref.findings import describe_directions, find
-from solver_ref.kinematics import attachment_points, cable_lengths
+from solver_ref.kinematics import attachment_points, joint_values
+from solver_ref.loop_findings import loop_findings, reachable
+from solver_ref.mechanisms import loops_of
 from solver_ref.robot import Robot
 
 
@@ -27,11 +29,12 @@ class Clearance:
 class Analysis:
     """The facts of a robot and what was found.
 
-    `unknowns`: coordinates of a pose; `full_rank`: min(cables, unknowns); `mobility`: directions
-    left at the best pose when all lengths are held; `determined`: whether the lengths determine
-    the pose by themselves, else `closure` names what joins them; `rank_tolerance`: singular values
-    up to it are none; `home`, `level`, `workspace`: the conditioning there; `free_directions`: what
-    the lengths leave open at home, in words; `lengths`: smallest and largest of each cable (m);
+    `joints`: how many are measured; `cables`: how many of them are lengths; `unknowns`: coordinates
+    of a pose; `full_rank`: min(joints, unknowns); `mobility`: directions left at the best pose when
+    all joints are held; `determined`: whether the joints determine the pose by themselves, else
+    `closure` names what joins them; `rank_tolerance`: singular values up to it are none; `home`,
+    `level`, `workspace`: the conditioning there; `free_directions`: what the joints leave open at
+    home, in words; `lengths`: smallest and largest of each joint, in its unit of `units`;
     `clearances`: pairs of cables of a spatial or point robot without a common end, nearest first.
     """
 
@@ -39,6 +42,8 @@ class Analysis:
     digest: str
     motion: str
     closure: str
+    kind: str
+    joints: int
     cables: int
     unknowns: int
     full_rank: int
@@ -53,6 +58,7 @@ class Analysis:
     workspace: Conditioning
     free_directions: tuple[str, ...]
     lengths: tuple[tuple[float, float], ...]
+    units: tuple[str, ...]
     clearances: tuple[Clearance, ...]
     findings: tuple[Finding, ...]
 
@@ -72,22 +78,26 @@ def analyse(robot: Robot, *, samples: int = 4096, seed: int = 0) -> Analysis:
     InputError names a cable that has no length in the whole workspace.
     """
     rng = np.random.default_rng(seed)
+    loops = loops_of(robot)
     home = np.array(robot.workspace.home)
     corners = corner_poses(robot)
     level = np.vstack([level_poses(robot, samples, rng), _level(robot, corners)])
-    everywhere = np.vstack([home, sample_poses(robot, samples, rng), corners])
+    declared = np.vstack([home, sample_poses(robot, samples, rng), corners])
+    level, everywhere = (reachable(loops, robot, poses) for poses in (level, declared))
     at_level, at_all = conditioning(robot, level), conditioning(robot, everywhere)
     lengths = _known_lengths(robot, everywhere)
     free = describe_directions(robot, home)
-    cables, unknowns = len(robot.cables), len(robot.free)
+    joints, unknowns = len(robot.joint_names), len(robot.free)
     return Analysis(
         robot=robot.name,
         digest=robot.digest,
         motion=robot.motion,
         closure=robot.closure,
-        cables=cables,
+        kind=robot.kind,
+        joints=joints,
+        cables=len(robot.cables),
         unknowns=unknowns,
-        full_rank=min(cables, unknowns),
+        full_rank=min(joints, unknowns),
         mobility=unknowns - at_all.rank[1],
         determined=at_all.rank[1] == unknowns,
         characteristic_length=robot.characteristic_length,
@@ -99,6 +109,7 @@ def analyse(robot: Robot, *, samples: int = 4096, seed: int = 0) -> Analysis:
         workspace=at_all,
         free_directions=free,
         lengths=tuple(zip(lengths.min(axis=0).tolist(), lengths.max(axis=0).tolist(), strict=True)),
+        units=robot.joint_units,
         clearances=clearances(robot, everywhere),
         findings=find(
             robot,
@@ -107,18 +118,19 @@ def analyse(robot: Robot, *, samples: int = 4096, seed: int = 0) -> Analysis:
             free=free,
             poses=everywhere,
             lengths=lengths,
+            others=loop_findings(robot, declared) if loops else (),
         ),
     )
 
 
 def _known_lengths(robot: Robot, poses: np.ndarray) -> np.ndarray:
-    """The lengths (N, cables), m, at those of the poses where all cables have one.
+    """What the joints measure (N, joints) at those of the poses where all cables have a length.
 
     InputError names a cable that no pose gives a length.
     """
     # Inside its pulley, or right below one that swivels, an attachment leaves the cable no length.
     with np.errstate(divide="ignore", invalid="ignore"):
-        lengths = cable_lengths(robot, poses)
+        lengths = joint_values(robot, poses)
     known = np.isfinite(lengths)
     if not known.all(axis=-1).any():
         cable = int(known.sum(axis=0).argmin())

@@ -37,7 +37,7 @@ def attitude_names(robot: Robot) -> tuple[str, ...]:
 
 def least_squares(robot: Robot) -> bool:
     """Whether a step is the least-squares one: with more lengths than unknowns, or an attitude."""
-    return len(robot.cables) > len(robot.free) or bool(attitude_axes(robot))
+    return len(robot.joint_names) > len(robot.free) or bool(attitude_axes(robot))
 
 
 def attitude_rows(

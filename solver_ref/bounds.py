@@ -16,7 +16,8 @@ from solver_ref.attitude import attitude_axes
 from solver_ref.domain import sample_poses
 from solver_ref.fixed import next_power
 from solver_ref.geometry import spread_cables
-from solver_ref.kinematics import cable_lengths
+from solver_ref.kinematics import joint_values
+from solver_ref.loop_limits import joint_levers
 from solver_ref.measurement import ATTITUDE_WEIGHT
 from solver_ref.robot import Robot
 from solver_ref.step import UNBOUNDED, SolveBounds, evaluate, solve_step
@@ -24,7 +25,7 @@ from solver_ref.step import UNBOUNDED, SolveBounds, evaluate, solve_step
 SAMPLES = 1000
 MARGIN = 4.0
 SCALES = (1e-3, 1e-1)
-"""How far off the measured lengths are (m), and a measured rotation, weighted."""
+"""How far off the measured joints are (m), and a measured rotation, weighted."""
 
 
 DEEPEST = 2.0**-12
@@ -70,9 +71,9 @@ def solve_bounds(robot: Robot, samples: int = SAMPLES, *, loaded: bool = False) 
     rng = np.random.default_rng(20)
     poses = np.repeat(sample_poses(robot, samples, rng), len(SCALES), axis=0)
     cables = spread_cables(robot, len(poses), 24) if loaded else robot.cables
-    lengths = cable_lengths(replace(robot, cables=cables), poses)
+    joints = joint_values(replace(robot, cables=cables), poses)
     scale = np.tile(SCALES, samples)[:, None]
-    measured = lengths + scale * rng.uniform(-1, 1, lengths.shape)
+    measured = joints + scale / joint_levers(robot) * rng.uniform(-1, 1, joints.shape)
     attitude = poses[:, attitude_axes(robot)]
     if attitude.size:
         unit = ATTITUDE_WEIGHT * robot.characteristic_length
@@ -88,7 +89,7 @@ def solve_bounds(robot: Robot, samples: int = SAMPLES, *, loaded: bool = False) 
             cables=cables,
         )
         solve_step(m, at, 0.0, UNBOUNDED, 0)
-    smallest, largest = np.min(m.pivots, axis=0), float(np.max(m.pivots))
+    smallest, largest = np.min(m.pivots, axis=0), float(np.nanmax(m.pivots))
     regular = smallest >= DEEPEST * largest
     if not regular.any():
         raise ValueError(f"no pose of the workspace of {robot.name} has a regular Jacobian")

@@ -144,6 +144,13 @@ def squared_residual(m: Arithmetic, state: CableState, length: Scalar) -> Scalar
 def squared_row(m: Arithmetic, state: CableState, turn: Rotation, free: Sequence[int]) -> Vector:
     """[d, J_l^T (r x d) / l] in the free coordinates, l the characteristic length."""
     translation = [m.nearest(x, "jacobian") for x in state.vector]
+    return pose_row(m, translation, state.moment, turn, free)
+
+
+def pose_row(
+    m: Arithmetic, translation: Vector, moment: Vector, turn: Rotation, free: Sequence[int]
+) -> Vector:
+    """A row by the twist as one by the pose: [translation, J_l^T moment / l] where free."""
     columns = [[turn.rate[j][k] for j in range(3)] for k in range(3)]
-    angular = [m.dot(column, state.moment, "jacobian") for column in columns]
-    return [(translation + angular)[index] for index in free]
+    angular = [m.dot(column, moment, "jacobian") for column in columns]
+    return [[*translation, *angular][index] for index in free]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver_ref.kinematics import jacobian, scaling
+from solver_ref.kinematics import length_rows, scaling
 from solver_ref.robot import Robot
 
 
@@ -31,10 +31,10 @@ class Conditioning:
 
 
 def scaled_jacobian(robot: Robot, poses: np.ndarray) -> np.ndarray:
-    """The geometric Jacobian in scaled coordinates, shape (..., cables, coordinates), no unit."""
+    """`length_rows` in scaled coordinates, shape (..., joints, coordinates), no unit."""
     # A cable of length zero has no direction: it holds the platform in none.
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(jacobian(robot, poses) / scaling(robot))
+        return np.nan_to_num(length_rows(robot, poses) / scaling(robot))
 
 
 def rank_tolerance(robot: Robot) -> float:

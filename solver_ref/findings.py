@@ -1,5 +1,7 @@
 """What a robot's analysis found, in plain words."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from solver_ref.conditioning import Conditioning, null_space, rank_tolerance, scaled_jacobian
@@ -56,32 +58,34 @@ def find(
     free: tuple[str, ...],
     poses: np.ndarray,
     lengths: np.ndarray,
+    others: Iterable[Finding] = (),
 ) -> tuple[Finding, ...]:
-    """All findings, errors first. `poses`: over the workspace, (N, coordinates), m and rad;
-    `lengths`: those of the cables there, (N, cables), m."""
-    found = [
-        *_singularities(robot, level, workspace),
-        *_short_cables(robot, lengths),
-        *_swivels(robot, poses),
-        *_pulleys(robot),
-        *sag_findings(robot, poses),
-        *_undetermined(robot, workspace, free),
-        *_stretching(robot),
-        *_warming(robot, lengths),
-    ]
+    """All findings, errors first, with the `others`. `poses`: over the workspace,
+    (N, coordinates), m and rad; `lengths`: what the joints measure there, (N, joints)."""
+    found = [*_singularities(robot, level, workspace), *others]
+    found += _undetermined(robot, workspace, free)
+    if robot.cables:
+        found += [
+            *_short_cables(robot, lengths),
+            *_swivels(robot, poses),
+            *_pulleys(robot),
+            *sag_findings(robot, poses),
+            *_stretching(robot),
+            *_warming(robot, lengths),
+        ]
     order = ("error", "warning", "note")
     return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
 
 
 def _singularities(robot: Robot, level: Conditioning, workspace: Conditioning) -> list[Finding]:
-    full = min(len(robot.cables), len(robot.free))
+    full = min(len(robot.joint_names), len(robot.free))
     for where, poses in (("pose", workspace), ("level pose", level)):
         highest = poses.rank[1]
         if highest < full:
             bound = "" if poses.rank[0] == highest else "at most "
             text = f"the rank is {bound}{highest} of {full} at every {where}: {cause(robot)}"
             return [Finding(severity="error", name="architectural-singularity", text=text)]
-    if workspace.deficient or level.deficient:
+    if robot.cables and (workspace.deficient or level.deficient):
         worst = workspace if workspace.deficient else level
         text = (
             f"the rank falls to {worst.rank[0]} of {full} at {worst.deficient:.2%} of the "
@@ -98,12 +102,15 @@ def _numbers(robot: Robot, pose: tuple[float, ...]) -> str:
 
 def cause(robot: Robot) -> str:
     """Why the rank of a robot is low: the simple property of its geometry, if it has one."""
-    anchors = robot.anchors - robot.anchors.mean(axis=0)
     attachments = robot.attachments - robot.attachments.mean(axis=0)
     # Geometry counts as exact where no length within the asked accuracy can tell.
     exact = robot.accuracy.length
     if np.abs(attachments).max() <= exact:
-        return "all attachments are in one place, so that no cable can turn the platform"
+        link = "cable" if robot.cables else "chain"
+        return f"all attachments are in one place, so that no {link} can turn the platform"
+    if not robot.cables:
+        return _no_cause(robot)
+    anchors = robot.anchors - robot.anchors.mean(axis=0)
     factor = float((anchors * attachments).sum() / (anchors**2).sum())
     if np.abs(attachments - factor * anchors).max() <= exact:
         if abs(factor - 1) * np.abs(anchors).max() <= exact:
@@ -119,6 +126,10 @@ def cause(robot: Robot) -> str:
         return "the attachments lie on one line, about which no cable can turn the platform"
     if np.linalg.svd(anchors, compute_uv=False)[1] <= exact:
         return "the anchors lie on one line, about which platform and cables can turn together"
+    return _no_cause(robot)
+
+
+def _no_cause(robot: Robot) -> str:
     free = describe_directions(robot, np.array(robot.workspace.home))
     return f"no simple cause in the geometry; free at home: {'; '.join(free) or 'nothing'}"
 
@@ -201,13 +212,14 @@ def _warming(robot: Robot, lengths: np.ndarray) -> list[Finding]:
 
 
 def _undetermined(robot: Robot, workspace: Conditioning, free: tuple[str, ...]) -> list[Finding]:
-    unknowns, cables = len(robot.free), len(robot.cables)
+    unknowns, joints = len(robot.free), len(robot.joint_names)
     if workspace.rank[1] == unknowns:
         return []
-    number = COUNTS[cables] if cables < len(COUNTS) else str(cables)
+    number = COUNTS[joints] if joints < len(COUNTS) else str(joints)
     plural = "direction" if len(free) == 1 else "directions"
     found = []
-    text = f"{number} lengths leave {len(free)} {plural} free at home: {'; '.join(free)}"
+    measured = "lengths" if robot.cables else "joints"
+    text = f"{number} {measured} leave {len(free)} {plural} free at home: {'; '.join(free)}"
     if robot.closure in CLOSURES:
         text += f"; closure {robot.closure}: {CLOSURES[robot.closure]}"
     found.append(Finding(severity="note", name="undetermined", text=text))

@@ -89,15 +89,14 @@ def error_radius(
     m: Arithmetic,
     at: Evaluation,
     step: Step,
-    lengths: Sequence[Scalar],
     error: Scalar,
     bounds: SolveBounds,
     translations: int,
 ) -> tuple[Scalar, Scalar]:
     """|K| error (m): the exact position is nearer than that; and mu G.
 
-    `error` (m) is at least the largest residual, also of a measured rotation; `lengths` (m) are the
-    measured ones. The position has that many `translations`.
+    `error` (m) is at least the largest residual, also of a measured rotation. The position has that
+    many `translations`.
     """
     found, floors = step.elimination, [bounds.pivot] * len(step.elimination.divisors)
     sums = gauss_sums(m, found, bounds.factor)
@@ -110,7 +109,8 @@ def error_radius(
         reach = m.above(m.constant(math.sqrt(count), "weight") * error, "weight")
     else:
         squared = every
-        reach = m.above(m.above(m.maximum(lengths), "weight") * error, "weight")
+        size = m.above(m.maximum(at.sizes), "weight") if len(at.sizes) else 1.0
+        reach = m.above(size * error, "weight")
     return m.root_above(squared) * reach, every * step.shift
 
 

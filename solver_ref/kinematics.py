@@ -1,7 +1,8 @@
-"""Inverse kinematics of cable robots in float64: lengths, Jacobians and squared residuals.
+"""Inverse kinematics in float64: joints, Jacobians and residuals of every mechanism.
 
-The equations are those of `solver_ref.cable`, run on arrays: any number of poses at once, shape
-(..., coordinates), in the robot's own coordinates (m, rad).
+Any number of poses at once, shape (..., coordinates), in the robot's own coordinates (m, rad). The
+joints are the lengths of cables (the equations of `solver_ref.cable`, run on arrays), or those of
+loop equations (`solver_ref.loops`).
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import numpy as np
 from solver_ref import cable
 from solver_ref.arithmetic import FloatArithmetic, Scalar
 from solver_ref.cable import CableState, Rotation
+from solver_ref.mechanisms import loops_of
 from solver_ref.parts import Cable
 from solver_ref.pulley import Way
 from solver_ref.robot import Robot
@@ -74,6 +76,23 @@ def scaling(robot: Robot) -> np.ndarray:
     return np.where(np.array(robot.free) < 3, 1.0, robot.characteristic_length)
 
 
+def joint_values(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """What is measured at each pose, shape (..., joints): lengths (m) or angles (rad).
+
+    NaN where a pose is out of reach.
+    """
+    loops = loops_of(robot)
+    return loops.joint_values(_checked(robot, poses)) if loops else cable_lengths(robot, poses)
+
+
+def joint_errors(robot: Robot, poses: np.ndarray, joints: np.ndarray) -> np.ndarray:
+    """How far (m) poses are from measured joints, (..., joints): length errors, open loops."""
+    loops = loops_of(robot)
+    if loops:
+        return loops.system(_checked(robot, poses), np.asarray(joints, float))[0]
+    return cable_lengths(robot, poses) - joints
+
+
 def cable_lengths(robot: Robot, poses: np.ndarray) -> np.ndarray:
     """The length of each cable from its anchor on: (..., coordinates) to (..., cables), m.
 
@@ -112,28 +131,49 @@ def attachment_points(robot: Robot, poses: np.ndarray) -> np.ndarray:
 
 
 def jacobian(robot: Robot, poses: np.ndarray) -> np.ndarray:
-    """The geometric Jacobian: rows [u, r x u], L_dot = J (v, omega), shape (..., cables, free).
+    """The geometric Jacobian: joint rates J (v, omega), shape (..., joints, free), base frame,
+    about the platform origin; a planar robot has the columns of its plane and its axis.
 
-    u points from anchor to attachment, behind a pulley along the free cable; r = R b; base frame,
-    about the platform origin. A planar robot has the columns of its plane and the moment about its
-    axis, a point has u alone.
-    Units: 1 and m. A cable of length zero has no direction: NaN, with NumPy's warning.
+    Of cables the rows are [u, r x u]: u points from anchor to attachment, behind a pulley along the
+    free cable; r = R b. Units: 1 and m; of angles rad/m and 1. A cable of length zero has no
+    direction: NaN, with NumPy's warning; NaN too where loops are out of reach or B is singular.
     """
-    rows = [
-        _row(robot, state, [moment / _length(state) for moment in state.moment])
-        for state in _cables(robot, poses)[1]
-    ]
-    return np.stack(rows, axis=-2)
+    loops = loops_of(robot)
+    return loops.jacobian(_checked(robot, poses)) if loops else _cable_rows(robot, poses)
+
+
+def length_rows(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """Rows whose product with a twist is a displacement along a link, (..., joints, free).
+
+    The Jacobian of cables; of loops A, which tells how well joints hold the platform whatever they
+    are themselves. NaN out of reach.
+    """
+    loops = loops_of(robot)
+    if loops is None:
+        return _cable_rows(robot, poses)
+    poses = _checked(robot, poses)
+    return loops.system(poses, loops.joint_values(poses))[1]
 
 
 def jacobian_phi(robot: Robot, poses: np.ndarray) -> np.ndarray:
-    """J diag(I, J_l(phi)): the lengths' derivative by the pose itself, (..., cables, free)."""
-    turn, states = _cables(robot, poses)
+    """J diag(I, J_l(phi)): the joints' derivative by the pose itself, (..., joints, free)."""
+    return by_pose(robot, poses, jacobian(robot, poses))
+
+
+def by_pose(robot: Robot, poses: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Rows by the twist as rows by the pose: rows diag(I, J_l(phi)), (..., joints, free)."""
+    turns = [index - 3 for index in robot.free if index >= 3]
+    rate = rate_matrix(spatial_poses(robot, poses)[..., 3:])[..., turns, :][..., turns]
+    first = robot.translations
+    return np.concatenate([rows[..., :first], rows[..., first:] @ rate], axis=-1)
+
+
+def _cable_rows(robot: Robot, poses: np.ndarray) -> np.ndarray:
     rows = []
-    for state in states:
-        torque = [moment / _length(state) for moment in state.moment]
-        angular = [sum(turn.rate[j][k] * torque[j] for j in range(3)) for k in range(3)]
-        rows.append(_row(robot, state, angular))
+    for state in _cables(robot, poses)[1]:
+        length = _length(state)
+        row = [x / length for x in (*state.vector, *state.moment)]
+        rows.append(_array([[row[index] for index in robot.free]], length.shape)[..., 0, :])
     return np.stack(rows, axis=-2)
 
 
@@ -184,13 +224,6 @@ def _leaving(item: Cable, at: Way) -> list[Scalar]:
         entry + inward * e * scale + forward * s + across * n
         for entry, (e, s, n) in zip(item.anchor, directions, strict=True)
     ]
-
-
-def _row(robot: Robot, state: CableState, angular: Sequence[Scalar]) -> np.ndarray:
-    """[u, angular] in the free coordinates, shape (..., coordinates)."""
-    length = _length(state)
-    row = [*(x / length for x in state.vector), *angular]
-    return _array([[row[index] for index in robot.free]], length.shape)[..., 0, :]
 
 
 def _checked(robot: Robot, poses: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from solver_ref import domain
 from solver_ref.attitude import attitude_axes
 from solver_ref.damping import POLICIES, Damping
-from solver_ref.kinematics import cable_lengths, scaling
+from solver_ref.kinematics import joint_errors, scaling
 from solver_ref.measured_system import Measured, damped_step, system_of
 from solver_ref.robot import Robot
 from solver_ref.status import Status, status_words
@@ -219,7 +219,7 @@ class _Search:
     def solution(self) -> Solution:
         poses = np.where(self.converged[:, None], self.poses, self.best)
         lengths, attitude = self.measured.lengths, self.measured.attitude
-        residual = worst = np.abs(cable_lengths(self.robot, poses) - lengths).max(axis=-1)
+        residual = worst = np.abs(joint_errors(self.robot, poses, lengths)).max(axis=-1)
         system = system_of(self.robot, poses, self.measured, False)
         if attitude is not None:
             turned = np.abs(system.solved[:, lengths.shape[-1] :]).max(axis=-1)

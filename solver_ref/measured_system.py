@@ -9,7 +9,8 @@ import numpy as np
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.attitude import attitude_rows
 from solver_ref.elimination import gauss_jordan
-from solver_ref.kinematics import squared_system
+from solver_ref.kinematics import by_pose, scaling, squared_system
+from solver_ref.mechanisms import loops_of
 from solver_ref.robot import Robot
 
 FLOAT = FloatArithmetic()
@@ -17,7 +18,7 @@ FLOAT = FloatArithmetic()
 
 @dataclass(frozen=True)
 class Measured:
-    """Lengths (N, cables), m, and perhaps angles (N, axes), rad."""
+    """What joints measure (N, joints), m or rad, and perhaps angles (N, axes), rad."""
 
     lengths: np.ndarray
     attitude: np.ndarray | None = None
@@ -54,14 +55,20 @@ class System:
 def system_of(robot: Robot, poses: np.ndarray, measured: Measured, held: bool) -> System:
     """The system at poses (N, coordinates); `held`: of the positions alone."""
     lengths, attitude = measured.lengths, measured.attitude
-    f, rows = squared_system(robot, poses, lengths)
+    loops = loops_of(robot)
+    if loops:
+        f, twist, _ = loops.system(poses, lengths)
+        rows, size = by_pose(robot, poses, twist) / scaling(robot), np.ones_like(f)
+    else:
+        f, rows = squared_system(robot, poses, lengths)
+        size = lengths
     if held:
         rows = rows[..., : robot.translations]
-    residual = f / lengths
+    residual = f / size
     if attitude is None and rows.shape[-2] <= rows.shape[-1]:
         return System(f, rows, residual, False)
     # Least squares, no longer zeros: what counts is the true length, not its square.
-    solved, rows = residual, rows / lengths[..., None]
+    solved, rows = residual, rows / size[..., None]
     if attitude is not None and not held:
         turned, turns = attitude_rows(FLOAT, robot, list(poses.T), list(np.transpose(attitude)))
         solved = np.concatenate([solved, np.stack(turned, axis=-1)], axis=-1)

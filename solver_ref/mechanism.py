@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from solver_ref.fields import Table
+from solver_ref.loops import Loops
 from solver_ref.robot import MOTIONS, Motion, Robot, Vector
 
 
@@ -40,6 +41,10 @@ class Mechanism(ABC):
         Those of the platform frame have a key that ends in `attachment`, and are 0 for a point.
         """
         return {}
+
+    def loops(self, robot: Robot) -> Loops | None:
+        """The loop equations of a robot; None where its joints are the lengths of its `cables`."""
+        return None
 
     @abstractmethod
     def lines(self, robot: Robot, pose: np.ndarray) -> list[np.ndarray]:

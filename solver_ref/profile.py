@@ -22,6 +22,11 @@ class Significant:
 
 Precision = Fraction | Significant
 
+OPERAND = 25
+"""The widest operand that one multiplier of a 7-series part takes."""
+LOOP_BITS = 3
+"""How much finer than poses the values of loop equations are at least."""
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -41,6 +46,8 @@ class Profile:
     residual: Fraction
     damping: Fraction
     wrap: Fraction
+    loop: Fraction
+    inverse: Fraction
     sine: Fraction
     density: Fraction
     force: Fraction
@@ -61,20 +68,27 @@ class Profile:
 
     @classmethod
     def choose(
-        cls, name: str, *, quantum: float, reach: float, lever: float = 1.0, radius: float = 1.0
+        cls,
+        name: str,
+        *,
+        quantum: float,
+        reach: float,
+        lever: float = 1.0,
+        radius: float = 1.0,
+        operand: int = OPERAND,
     ) -> Profile:
         """The profile `fine` or `18bit` for a largest quantum (m), the largest component of a
         cable vector (m), the distance of the farthest attachment from the origin (m) and the
         radius of the largest pulley (m).
 
-        The quantum is made finer as long as a component fits 25 bits, the widest operand that one
-        multiplier of a 7-series part takes; more than 16 times finer would serve nobody.
+        The quantum is made finer as long as a component fits `operand` bits; more than 16 times
+        finer would serve nobody.
         """
         if name not in PROFILES:
             raise ValueError(f"the profile must be one of {', '.join(PROFILES)}, not {name!r}")
         needed = math.ceil(-math.log2(quantum))
         integer = 1 + math.ceil(math.log2(reach))
-        q = max(needed, min(25 - integer, needed + 4))
+        q = max(needed, min(operand - integer, needed + 4))
         turn = q + 3 + max(0, math.floor(math.log2(lever or 1.0)))
         wrap = q + 2 + math.ceil(math.log2(radius))
         wide = PROFILES[name]
@@ -89,6 +103,8 @@ class Profile:
             residual=Fraction(q + 3),
             damping=Fraction(20),
             wrap=Fraction(wrap),
+            loop=Fraction(q + LOOP_BITS),
+            inverse=Fraction(q + LOOP_BITS),
             sine=Fraction(max(wrap + 2, 21)),
             density=Fraction(q + 8),
             force=Fraction(q + 4),

@@ -15,6 +15,11 @@ import numpy as np
 from solver_ref.parts import Cable, Drum, Pulley, Stiffness, Vector
 
 Matrix = tuple[Vector, Vector, Vector]
+Numbers = tuple[tuple[str, float | tuple[float, ...]], ...]
+"""Numbers and vectors by their name."""
+
+NEWER = ("elongation", "sample_rate", "joints", "geometry", "chains", "ends", "equations")
+"""Fields of a robot that its digest leaves out where they have their default."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +131,10 @@ class Robot:
     `sample_rate` (Hz) is how often its lengths are measured where they are tracked;
     `joints` are what is measured, where that has limits or is no cable's length; `source` says
     where the numbers come from and changes nothing.
+
+    A mechanism without cables has loop equations (`solver_ref.loops`): `geometry` and `chains` are
+    their numbers by name, `ends` (m, platform frame) where they hold the platform, `equations` the
+    text of a user's own.
     """
 
     name: str
@@ -141,6 +150,10 @@ class Robot:
     elongation: str = "integrated"
     sample_rate: float = 10_000.0
     joints: tuple[Joint, ...] = ()
+    geometry: Numbers = ()
+    chains: tuple[Numbers, ...] = ()
+    ends: tuple[Vector, ...] = ()
+    equations: str = ""
     source: str = field(default="", compare=False)
 
     @property
@@ -164,9 +177,20 @@ class Robot:
         return MOTIONS[self.motion].rotations
 
     @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The names of what is measured: of the joints, or `L1` ... for the cables' lengths."""
+        lengths = (f"L{i + 1}" for i in range(len(self.cables)))
+        return tuple(joint.name for joint in self.joints) or tuple(lengths)
+
+    @property
+    def joint_units(self) -> tuple[str, ...]:
+        """What each joint is measured in: `m` or `rad`."""
+        return tuple(joint.unit for joint in self.joints) or ("m",) * len(self.cables)
+
+    @property
     def determined(self) -> bool:
-        """Whether there are at least as many lengths as coordinates (a count, not a rank)."""
-        return len(self.cables) >= len(self.free)
+        """Whether there are at least as many joints as coordinates (a count, not a rank)."""
+        return len(self.joint_names) >= len(self.free)
 
     @cached_property
     def anchors(self) -> np.ndarray:
@@ -175,8 +199,8 @@ class Robot:
 
     @cached_property
     def attachments(self) -> np.ndarray:
-        """The attachments, shape (cables, 3), m, platform frame; read-only."""
-        return _read_only([cable.attachment for cable in self.cables])
+        """The attachments, or the `ends`, shape (cables, 3), m, platform frame; read-only."""
+        return _read_only([*self.ends, *(cable.attachment for cable in self.cables)])
 
     @property
     def characteristic_length(self) -> float:
@@ -184,8 +208,8 @@ class Robot:
 
         Rotations and moments are scaled by it.
         """
-        radii = [math.hypot(*cable.attachment) for cable in self.cables]
-        return math.hypot(*radii) / math.sqrt(len(radii)) or 1.0
+        radii = [math.hypot(*attachment) for attachment in self.attachments.tolist()]
+        return math.hypot(*radii) / math.sqrt(len(radii) or 1) or 1.0
 
     @property
     def position_bounds(self) -> tuple[tuple[float, float], ...]:
@@ -203,7 +227,7 @@ class Robot:
         """SHA-256 (hex) of everything that changes hardware or answers, in SI units."""
         facts = asdict(self)
         del facts["source"]
-        for name in ("elongation", "sample_rate", "joints"):
+        for name in NEWER:
             if getattr(self, name) == self.__dataclass_fields__[name].default:  # the usual one
                 del facts[name]
         text = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -241,15 +265,16 @@ class Robot:
 
 def closure_problem(robot: Robot) -> str | None:
     """What the closure of `robot` would have to be, or None where it is good as it is."""
-    cables, unknowns = len(robot.cables), len(robot.free)
+    measured, unknowns = len(robot.joint_names), len(robot.free)
+    what = "lengths" if robot.cables else "joints"
     if robot.determined:
-        allowed, why = ["lengths"], f"{cables} lengths determine {unknowns} coordinates"
+        allowed, why = ["lengths"], f"{measured} {what} determine {unknowns} coordinates"
     else:
         allowed = [closure for closure in CLOSURES if closure != "lengths"]
-        why = f"{cables} lengths do not determine {unknowns} coordinates"
-        if robot.platform.mass is None:
+        why = f"{measured} {what} do not determine {unknowns} coordinates"
+        if robot.platform.mass is None or not robot.cables:
             allowed.remove("equilibrium")
-            why += ", and equilibrium needs the mass"
+            why += f", and equilibrium needs {'the mass' if robot.cables else 'cables'}"
     return None if robot.closure in allowed else f"{' or '.join(allowed)} ({why})"
 
 

@@ -68,8 +68,9 @@ def test_list_names_everything_that_can_be_named(run):
     assert [robot["name"] for robot in known["robots"]] == builtin_names()
     assert known["robots"][2] | {"source": ""} == {
         "name": "four-cable",
+        "kind": "cable",
         "motion": "spatial",
-        "cables": 4,
+        "joints": 4,
         "closure": "minimum-norm",
         "source": "",
     }

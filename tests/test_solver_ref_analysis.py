@@ -45,7 +45,7 @@ def test_the_other_builtins_are_solvable_in_all_of_their_workspace(name: str) ->
     assert time.perf_counter() - started < 2
     assert analysis.ok
     assert not names(analysis, "error") + names(analysis, "warning")
-    full = min(analysis.cables, analysis.unknowns)
+    full = min(analysis.joints, analysis.unknowns)
     assert analysis.workspace.rank == analysis.level.rank == analysis.home.rank == (full, full)
     assert analysis.determined == (analysis.closure == "lengths")
     assert analysis.workspace.deficient == 0

@@ -88,7 +88,7 @@ def test_no_residuals_move_a_position_by_more_than_the_radius(name, closure):
     angles = list(poses[:, attitude_axes(robot)].T)
     at = evaluate(m, robot, list(poses.T), list(lengths.T), attitude=angles)
     step = solve_step(m, at, 0.0, UNBOUNDED, 0)
-    radius, hidden = error_radius(m, at, step, list(lengths.T), 1.0, UNBOUNDED, count)
+    radius, hidden = error_radius(m, at, step, 1.0, UNBOUNDED, count)
     assert np.all(hidden == 0)
     rows = np.stack([np.stack(np.broadcast_arrays(*row, radius)[:-1], -1) for row in at.rows], -2)
     if not at.least_squares:

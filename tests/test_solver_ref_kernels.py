@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from robot_kinds import of_cables
 
 from solver_ref.domain import corner_poses, perturb, sample_poses
 from solver_ref.graph import Graph
@@ -16,11 +17,11 @@ from solver_ref.kernels.step import StepKind, step_kernel
 from solver_ref.kinematics import cable_lengths, jacobian
 from solver_ref.levenberg_marquardt import lm_step
 from solver_ref.robot import Cable, Robot
-from solver_ref.robot_file import builtin_names, load
+from solver_ref.robot_file import load
 from solver_ref.status import Status
 
 SEED = 3
-ROBOTS = [name for name in builtin_names() if load(name).closure in StepKind.closures]
+ROBOTS = [name for name in of_cables() if load(name).closure in StepKind.closures]
 
 
 def codes_of(formats, **columns):

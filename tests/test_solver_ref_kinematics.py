@@ -5,6 +5,7 @@ import pytest
 import sympy as sp
 from numpy.testing import assert_allclose
 from published_robots import caspr, needs_data, robot_of, rows
+from robot_kinds import of_cables
 
 from solver_ref.domain import corner_poses, perturb, sample_poses
 from solver_ref.kinematics import (
@@ -20,9 +21,9 @@ from solver_ref.kinematics import (
     squared_system,
 )
 from solver_ref.levenberg_marquardt import lm_solve
-from solver_ref.robot_file import builtin_names, load
+from solver_ref.robot_file import load
 
-ROBOTS = builtin_names()
+ROBOTS = of_cables()
 # A spatial, a planar-xz and a point robot beside the built-ins' motions.
 PLANAR_XZ = robot_of(
     "planar-xz",

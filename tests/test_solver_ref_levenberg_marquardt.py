@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from published_robots import robot_of
+from robot_kinds import of_cables
 from scipy.optimize import least_squares
 
 from solver_ref.arithmetic import FloatArithmetic
@@ -14,7 +15,7 @@ from solver_ref.domain import inside, level_poses, perturb, sample_poses
 from solver_ref.kinematics import cable_lengths, jacobian_phi, scaling, squared_system
 from solver_ref.levenberg_marquardt import lm_solve, lm_step, solve_cold
 from solver_ref.robot import Cable, Robot
-from solver_ref.robot_file import builtin_names, load
+from solver_ref.robot_file import load
 from solver_ref.status import Status
 from solver_ref.step import UNBOUNDED, evaluate, solve_step
 
@@ -37,7 +38,7 @@ def case(name: str, count: int, seed: int) -> tuple[Robot, np.ndarray, np.ndarra
 
 
 @pytest.mark.parametrize("damping", [0.0, 1e-3, 0.1])
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", of_cables())
 def test_a_step_is_what_its_definition_says(name: str, damping: float) -> None:
     robot, _, lengths, starts = case(name, 200, seed=1)
     step = lm_step(robot, starts, lengths, damping)
@@ -58,7 +59,7 @@ def test_a_step_is_what_its_definition_says(name: str, damping: float) -> None:
     assert_allclose(step.residual, squared_system(robot, starts, lengths)[0] / lengths, atol=1e-15)
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", of_cables())
 def test_a_step_is_that_of_the_equations_that_become_hardware(name: str) -> None:
     robot, _, lengths, starts = case(name, 100, seed=2)
     m = FloatArithmetic()

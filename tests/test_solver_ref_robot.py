@@ -46,7 +46,8 @@ def table(name: str, model: str) -> list[dict[str, str]]:
 
 
 def test_the_builtins_are_those_of_the_table() -> None:
-    assert builtin_names() == sorted(WORKSPACES)
+    names = [name for name in builtin_names() if load(name).kind == "cable"]
+    assert names == sorted(WORKSPACES)
 
 
 @pytest.mark.parametrize("name", sorted(WORKSPACES))
@@ -247,7 +248,7 @@ def test_the_digest_does_not_change_with_the_source() -> None:
 
 
 def test_the_builtins_have_digests_of_their_own() -> None:
-    assert len({load(name).digest for name in builtin_names()}) == len(WORKSPACES)
+    assert len({load(name).digest for name in builtin_names()}) == len(builtin_names())
 
 
 def test_options_replace_closure_and_accuracy() -> None:

@@ -99,13 +99,13 @@ BAD = [
     ('name = "crane"', "", "name: is missing; expected a text; got nothing"),
     ('name = "crane"', "name = 5", "name: is no text; expected a text; got 5"),
     ('"crane"', '" "', "name: is empty; expected a text; got ' '"),
-    ('"cable"', '"stewart"', "kind: is not supported yet; expected cable; got 'stewart'"),
-    ('"cable"', '"chain"', "kind: is an unknown word; expected cable; got 'chain'"),
+    ('"cable"', '"serial"', "kind: is not supported yet; expected cable "),
+    ('"cable"', '"chain"', "kind: is an unknown word; expected one of cable, "),
     (
         '"spatial"',
         '"planar"',
-        "motion: is an unknown word; expected one of spatial, planar-xy, planar-xz, point; "
-        "got 'planar'",
+        "motion: is an unknown word; expected one of spatial, planar-xy, planar-xz, point, "
+        "point-xy, point-xz; got 'planar'",
     ),
     (
         "[platform]",

@@ -8,7 +8,7 @@ import numpy as np
 
 from solver_ref.conditioning import rank_tolerance, scaled_jacobian
 from solver_ref.domain import inside
-from solver_ref.kinematics import cable_lengths
+from solver_ref.kinematics import joint_values
 from solver_ref.robot import Robot
 from solver_ref.status import Status
 from solver_ref.tension import tensions
@@ -68,16 +68,14 @@ def read(robot: Robot, poses: np.ndarray) -> Readings:
     """The figures of poses (N, coordinates); the platform is at rest and nothing pulls at it."""
     poses = np.atleast_2d(np.asarray(poses, float))
     with np.errstate(divide="ignore", invalid="ignore"):
-        lengths = cable_lengths(robot, poses)
+        lengths = joint_values(robot, poses)
         values = np.linalg.svd(scaled_jacobian(robot, poses), compute_uv=False)
         condition = values[:, 0] / values[:, -1]
     condition = np.where(values[:, -1] > rank_tolerance(robot), condition, np.inf)
-    count = lengths.shape[1]
-    joints = robot.joints
     figures = {
         "poses": poses,
-        "names": tuple(j.name for j in joints) or tuple(f"L{i}" for i in range(1, count + 1)),
-        "units": tuple(j.unit for j in joints) or ("m",) * count,
+        "names": robot.joint_names,
+        "units": robot.joint_units,
         "lengths": lengths,
         "condition": condition,
         "inside": inside(robot, poses),

@@ -23,6 +23,7 @@ class ByClosure(KernelKind):
         self.closures = tuple(closure for part in parts for closure in part.closures)
         self.loadable = tuple(closure for part in parts for closure in part.loadable)
         self.refusals, self.usual_ii = first.refusals, first.usual_ii
+        self.looped = first.looped
         self.damped, self.wild = first.damped, first.wild
 
     def part(self, robot: Robot) -> KernelKind:

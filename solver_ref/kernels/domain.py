@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from solver_ref import graph as g
-from solver_ref.attitude import attitude_axes, length_gain
+from solver_ref.attitude import attitude_axes, least_squares, length_gain
 from solver_ref.bounds import MARGIN, solve_bounds
 from solver_ref.cable import cable_at, rotation, spatial
 from solver_ref.fixed import Format, Range
@@ -16,9 +18,12 @@ from solver_ref.functions import TracedArithmetic
 from solver_ref.geometry import LEVER_ROOM, OFFSET_TOLERANCE, Number, cables_with
 from solver_ref.iteration import Iteration
 from solver_ref.kernels.corrections import encoder_format, encoder_spans
+from solver_ref.kernels.loop_precision import precise
+from solver_ref.loop_limits import joint_levers, loop_limits
+from solver_ref.mechanisms import loops_of
 from solver_ref.parameters import WORD_BITS
 from solver_ref.parts import Cable
-from solver_ref.profile import Profile, Significant
+from solver_ref.profile import LOOP_BITS, OPERAND, Profile, Significant
 from solver_ref.pulley import WrapLimits
 from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
@@ -72,6 +77,8 @@ class Domain:
         A measured attitude leaves pivots of the square of its weight, 2**-8, so that every profile
         eliminates with long words: with 18 bits most solves of the reference crane do not converge.
         """
+        if loops_of(robot):
+            return cls._of_loops(robot, profile_name, finest)
         # First, as it refuses cables that have no length somewhere.
         wraps = pulley_limits(robot, loaded=loaded)
         bounds = solve_bounds(robot, loaded=loaded)
@@ -100,6 +107,24 @@ class Domain:
             )
             spans.append((max(low, high * SHORTEST), high))
         return cls(robot, profile, bounds, tuple(spans), loaded)
+
+    @classmethod
+    def _of_loops(cls, robot: Robot, profile_name: str, finest: float) -> Domain:
+        bounds, spans, lever = solve_bounds(robot), loop_limits(robot).spans, longest_lever(robot)
+        farthest = np.abs(estimate_limits(robot)[: robot.translations]).max()
+        profile = Profile.choose(
+            profile_name,
+            quantum=min(largest_quantum(robot, bounds), finest),
+            reach=2 * max(1.0, float(farthest) + lever),  # sines and cosines are among the values
+            lever=lever,
+            operand=OPERAND - LOOP_BITS,  # by which what loops multiply is longer than a pose
+        )
+
+        def opened(profile: Profile) -> tuple[TracedArithmetic, list[Fixed]]:
+            m = tracer(robot, profile)
+            return m, pose_inputs(m, robot)
+
+        return cls(robot, precise(robot, profile, spans, opened), bounds, spans)
 
     def cables(self, m: TracedArithmetic) -> tuple[Cable, ...]:
         """The robot's cables in a trace; numbers that can be loaded are parameters of its graph."""
@@ -167,17 +192,17 @@ def largest_quantum(robot: Robot, bounds: SolveBounds, more: float = 0.0) -> flo
     robot's own attachments may lie (m).
     """
     accuracy = robot.accuracy.length
-    quantum = accuracy / 4 / max(1.0, longest_lever(robot) + more)
+    quantum = accuracy / 4 / max(1.0, longest_lever(robot) + more, *joint_levers(robot))
     if attitude_axes(robot):
         return min(quantum, accuracy / 2 / length_gain(robot))
-    if len(robot.cables) > len(robot.free):
+    if least_squares(robot):
         return min(quantum, accuracy / 2 * MARGIN / bounds.step)
     return quantum
 
 
 def longest_lever(robot: Robot) -> float:
     """The largest distance of an attachment from the platform origin (m)."""
-    return max(math.hypot(*cable.attachment) for cable in robot.cables)
+    return max((math.hypot(*place) for place in robot.attachments.tolist()), default=0.0)
 
 
 def largest_component(robot: Robot) -> float:

@@ -20,6 +20,7 @@ from solver_ref.kernels.kind import (
     attitude_of,
     beyond,
     by_unit,
+    length_names,
     lengths_of,
     out_of_range,
     out_of_reach,
@@ -35,7 +36,7 @@ from solver_ref.kernels.step import (
     solve_values,
 )
 from solver_ref.kernels.stopping import ITERATION_LIMIT
-from solver_ref.kinematics import cable_lengths
+from solver_ref.kinematics import joint_errors
 from solver_ref.levenberg_marquardt import Solution, cold_starts, lm_solve, solve_cold
 from solver_ref.robot import Robot
 from solver_ref.status import Status
@@ -57,6 +58,7 @@ class Forward(KernelKind):
     what = "lengths and a start pose -> pose, its error radius, iterations, status"
     closures = StepKind.closures
     loadable = StepKind.loadable
+    looped = True
     damped = True
 
     def trace(self, domain: Domain) -> Kernel:
@@ -67,14 +69,14 @@ class Forward(KernelKind):
 
     def port_values(self, robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
         values = solve_values(robot, columns, how)
-        count = len(columns["L1"])
+        count = len(columns[length_names(robot)[0]])
         cold = start_names(robot)[0] not in columns
         policy = Policy[how.damping.upper().replace("-", "_")]
         values["policy"] = np.full(count, float(policy))
         return values | _coldness(robot, np.full(count, cold))
 
     def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
-        robot, count = domain.robot, len(inputs["L1"])
+        robot, count = domain.robot, len(inputs["lambda"])
         starts, lengths = stack(inputs, start_names(robot)), lengths_of(robot, inputs)
         attitude = attitude_of(robot, inputs)
         # Rows with one policy, one lambda and one sort of start are solved together.
@@ -112,11 +114,11 @@ class Forward(KernelKind):
     def errors(
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
     ) -> dict[str, float]:
-        """With no more cables than unknowns, `m` is the largest length residual; with more, or a
+        """With no more joints than unknowns, `m` is the largest residual; with more, or a
         measured attitude, `m` and `rad` are the distance to the float64 least-squares pose."""
         poses, lengths = stack(outputs, robot.coordinates), lengths_of(robot, inputs)
         if not least_squares(robot):
-            return {"m": float(np.max(np.abs(cable_lengths(robot, poses) - lengths)))}
+            return {"m": float(np.max(np.abs(joint_errors(robot, poses, lengths))))}
         best, attitude = poses, attitude_of(robot, inputs)
         for _ in range(5):
             best = best - float_step(robot, best, lengths, 0.0, attitude)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from solver_ref.arithmetic import FloatArithmetic
@@ -14,7 +12,7 @@ from solver_ref.health import HIDDEN, error_radius
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.kind import Columns, residual_names
 from solver_ref.kernels.stopping import MISSED, Tolerances
-from solver_ref.kinematics import cable_lengths
+from solver_ref.kinematics import joint_errors
 from solver_ref.step import UNBOUNDED, Evaluation, Step, evaluate, solve_step
 
 
@@ -28,7 +26,6 @@ def radius(
     domain: Domain,
     at: Evaluation,
     step: Step,
-    lengths: Sequence[Fixed],
     worst: Fixed,
 ) -> tuple[Fixed, Fixed]:
     """The error radius (m) of a pose that has converged, and whether it is one.
@@ -40,9 +37,7 @@ def radius(
     missed = MISSED * 2.0**-domain.profile.pose.bits
     top = missed + (tolerances.limit if at.least_squares else tolerances.residual)
     error = m.clamp(worst + missed, 0.0, top, "unused")
-    found, damped = error_radius(
-        m, at, step, lengths, error, domain.bounds, domain.robot.translations
-    )
+    found, damped = error_radius(m, at, step, error, domain.bounds, domain.robot.translations)
     found = found.narrow(form.fraction) + form.quantum
     unknown = [*m.flags.get("singular", []), *m.flags.get("unknown", []), m.less(HIDDEN, damped)]
     return found.into(0.0, form.hi * form.quantum, "saturate"), m.negation(m.any(unknown))
@@ -55,16 +50,16 @@ def float_health(
     attitude: np.ndarray | None,
     converged: np.ndarray,
 ) -> Columns:
-    """The columns of a pose's health in float64, undamped, of poses (N, coordinates), lengths
-    (N, cables) and perhaps angles; no radius is known of rows that have not `converged` (N,)."""
+    """The columns of a pose's health in float64, undamped, of poses (N, coordinates), joints
+    (N, joints) and perhaps angles; no radius is known of rows that have not `converged` (N,)."""
     m, robot, form = FloatArithmetic(), domain.robot, radius_format(domain)
     angles = [] if attitude is None else list(attitude.T)
-    residuals = (cable_lengths(robot, poses) - lengths).T
+    residuals = joint_errors(robot, poses, lengths).T
     with np.errstate(all="ignore"):  # a singular pose has no radius
         at = evaluate(m, robot, list(poses.T), list(lengths.T), attitude=angles)
         step = solve_step(m, at, 0.0, UNBOUNDED, 0)
         worst = m.maximum([m.absolute(e) for e in (*residuals, *at.turned)])
-        found, _ = error_radius(m, at, step, list(lengths.T), worst, UNBOUNDED, robot.translations)
+        found, _ = error_radius(m, at, step, worst, UNBOUNDED, robot.translations)
     known, top = converged & (step.pivot >= domain.bounds.pivot), form.hi * form.quantum
     return dict(zip(residual_names(robot), residuals, strict=True)) | {
         "residual": np.abs(residuals).max(axis=0),

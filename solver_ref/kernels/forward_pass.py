@@ -130,7 +130,7 @@ class ForwardPass:
         every = [*at.residuals, *at.turned]
         worst = largest_residual(m, every) if at.turned else residual
         cost = self._cost(every)
-        reach = radius(m, domain, at, step, lengths, worst)
+        reach = radius(m, domain, at, step, worst)
         return _Seen(step, moved, residuals, residual, worst, cost, *reach)
 
     def _state(self) -> _State:
@@ -160,7 +160,7 @@ class ForwardPass:
 
     def _judge(self, state: _State, seen: _Seen, damping: Fixed) -> _Verdict:
         m, quantum = self.m, self.domain.profile.pose.bits
-        count = len(self.robot.cables) + len(self.measured)
+        count = len(self.robot.joint_names) + len(self.measured)
         noise = m.builder.constant(count * 4.0 ** (1 - quantum), 2 * quantum)
         best = state.best_cost + noise
         if self.least_squares:

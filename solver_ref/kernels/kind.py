@@ -18,6 +18,8 @@ from solver_ref.damping import POLICIES
 from solver_ref.domain import corner_poses, sample_poses
 from solver_ref.kernels.corrections import lengths_behind, tension_names, warming_names
 from solver_ref.kernels.domain import Domain, Kernel, coordinate_limits, estimate_limits
+from solver_ref.loop_limits import within_reach
+from solver_ref.mechanisms import loops_of
 from solver_ref.robot import Robot
 from solver_ref.status import FAULTS, Status, status_words
 
@@ -66,7 +68,8 @@ class KernelKind(ABC):
     """One kind of hardware: how it is traced, fed, answered in float64 and judged.
 
     `closures`: those that it is made for; `refusals`: why not for others; `loadable`: those with
-    which its geometry can be loaded at run time; `usual_ii`: the default.
+    which the geometry of cables can be loaded at run time; `looped`: whether it is made for loop
+    equations too; `usual_ii`: the default.
     `sampled`: whether transfers are samples of a stream, taken at the robot's sample rate.
     `damped`: whether a damping policy and its lambda mean anything to it. `wild`: the share of test
     vectors whose codes are anything that the ports can carry, outside the domain too.
@@ -77,6 +80,7 @@ class KernelKind(ABC):
     closures: ClassVar[tuple[str, ...]] = ("lengths", "minimum-norm")
     refusals: ClassVar[Mapping[str, str]] = {}
     loadable: ClassVar[tuple[str, ...]] = ()
+    looped: ClassVar[bool] = False
     usual_ii: ClassVar[int] = 4
     damped: ClassVar[bool] = False
     sampled: ClassVar[bool] = False
@@ -120,8 +124,8 @@ def unstack(array: np.ndarray, names: Iterable[str]) -> Columns:
 
 
 def length_names(robot: Robot) -> tuple[str, ...]:
-    """What the encoders show (m)."""
-    return tuple(f"L{i + 1}" for i in range(len(robot.cables)))
+    """The columns and ports of what is measured: `L1` ... of cables, others of other joints."""
+    return robot.joint_names
 
 
 def free_names(robot: Robot, names: str) -> tuple[str, ...]:
@@ -141,8 +145,8 @@ def start_names(robot: Robot) -> tuple[str, ...]:
 
 
 def residual_names(robot: Robot) -> tuple[str, ...]:
-    """The length residual of each cable."""
-    return tuple(f"r{i + 1}" for i in range(len(robot.cables)))
+    """The residual of each joint (m)."""
+    return tuple(f"r{i + 1}" for i in range(len(robot.joint_names)))
 
 
 def health_names(robot: Robot) -> tuple[str, ...]:
@@ -156,18 +160,25 @@ def written_names(robot: Robot) -> tuple[str, ...]:
 
 
 def jacobian_names(robot: Robot) -> tuple[str, ...]:
-    count = len(robot.cables)
+    count = len(robot.joint_names)
     return tuple(f"J{i + 1}_{name}" for i in range(count) for name in robot.coordinates)
 
 
 def measured(robot: Robot, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The measured lengths, shape (N, cables), m."""
+    """What the joints measure, shape (N, joints), m or rad."""
     return stack(inputs, length_names(robot))
 
 
 def drawn_poses(robot: Robot, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Poses of the workspace, its corners first, shape (count, coordinates)."""
-    return np.vstack([corner_poses(robot), sample_poses(robot, count, rng)])[:count]
+    """Poses of the workspace, its corners first, shape (count, coordinates); of loops those that
+    are within reach."""
+    poses = np.vstack([corner_poses(robot), sample_poses(robot, count, rng)])
+    if loops_of(robot):
+        poses = poses[within_reach(robot, poses)]
+        while len(poses) < count:
+            more = sample_poses(robot, count, rng)
+            poses = np.vstack([poses, more[within_reach(robot, more)]])
+    return poses[:count]
 
 
 def beyond(robot: Robot, poses: np.ndarray) -> np.ndarray:
@@ -184,13 +195,13 @@ def led_astray(robot: Robot, poses: np.ndarray) -> np.ndarray:
 
 
 def out_of_reach(domain: Domain, lengths: np.ndarray) -> np.ndarray:
-    """Whether a length (N, cables) of each row is one that no pose of the grown workspace has."""
+    """Whether a joint (N, joints) of each row is where no pose of the grown workspace has it."""
     low, high = np.array(domain.reach).T
     return ~((lengths >= low) & (lengths <= high)).all(axis=1)
 
 
 def lengths_of(robot: Robot, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The lengths (N, cables), m, of the cables whose encoders show the measured ones."""
+    """The joints (N, joints), m or rad: of cables the lengths whose encoders show the measured."""
     return lengths_behind(robot, measured(robot, inputs), inputs)
 
 

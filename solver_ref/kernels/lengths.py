@@ -36,8 +36,10 @@ from solver_ref.kernels.kind import (
     unstack,
     verdict,
 )
+from solver_ref.kernels.loop_lengths import loop_faults, loop_lengths_kernel
 from solver_ref.kernels.ports import outside, status_word
-from solver_ref.kinematics import cable_lengths, jacobian
+from solver_ref.kinematics import jacobian, joint_errors, joint_values
+from solver_ref.mechanisms import loops_of
 from solver_ref.robot import CLOSURES, Robot
 from solver_ref.status import Status
 
@@ -83,9 +85,10 @@ class Lengths(KernelKind):
     what = "pose -> cable lengths and Jacobian"
     closures = CLOSURES
     loadable = CLOSURES
+    looped = True
 
     def trace(self, domain: Domain) -> Kernel:
-        return lengths_kernel(domain)
+        return loop_lengths_kernel(domain) if loops_of(domain.robot) else lengths_kernel(domain)
 
     def columns(self, robot: Robot) -> ColumnNames:
         names = condition_columns(robot)
@@ -101,11 +104,13 @@ class Lengths(KernelKind):
     def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
         robot = domain.robot
         poses = stack(inputs, robot.coordinates)
-        shown = lengths_shown(robot, cable_lengths(robot, poses), inputs)
+        shown = lengths_shown(robot, joint_values(robot, poses), inputs)
         result = unstack(shown, length_names(robot))
         rows = jacobian(robot, poses).reshape(len(poses), -1)
         result |= unstack(rows, jacobian_names(robot))
-        return result | {"status": verdict({Status.OUT_OF_RANGE: beyond(robot, poses)})}
+        faults = loop_faults(robot, poses) if loops_of(robot) else {}
+        outside = faults.get(Status.OUT_OF_RANGE, False) | beyond(robot, poses)
+        return result | {"status": verdict(faults | {Status.OUT_OF_RANGE: outside})}
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
         poses = unstack(drawn_poses(robot, count, rng), robot.coordinates)
@@ -114,11 +119,15 @@ class Lengths(KernelKind):
     def errors(
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
     ) -> dict[str, float]:
-        """`m` for the lengths; `jacobian` for its rows, in their own units."""
-        poses = stack(inputs, robot.coordinates)
+        """`m` for the lengths; `jacobian` for its rows, in their own units. Of loops `m` is how far
+        they are open, and `rad` the error of the joints that are angles."""
+        poses, found = stack(inputs, robot.coordinates), measured(robot, outputs)
         rows = jacobian(robot, poses).reshape(len(poses), -1)
-        exact = lengths_shown(robot, cable_lengths(robot, poses), inputs)
+        error = np.abs(found - lengths_shown(robot, joint_values(robot, poses), inputs))
+        angles = [unit == "rad" for unit in robot.joint_units]
+        opening = joint_errors(robot, poses, found) if loops_of(robot) else error
         return {
-            "m": float(np.max(np.abs(measured(robot, outputs) - exact))),
+            "m": float(np.max(np.abs(opening))),
+            **({"rad": float(np.max(error[:, angles]))} if any(angles) else {}),
             "jacobian": float(np.max(np.abs(stack(outputs, jacobian_names(robot)) - rows))),
         }

@@ -15,14 +15,15 @@ from solver_ref.status import Status
 
 
 def length_inputs(m: TracedArithmetic, domain: Domain) -> list[Fixed]:
-    """The lengths of the cables, limited to what the grown workspace allows (flag `length`).
+    """What the joints measure, limited to what the grown workspace allows (flag `length`).
 
-    They come from the ports of the encoders, and of tensions and warming where cables have any.
+    Lengths of cables come from the ports of the encoders, and of tensions and warming where cables
+    have any.
     """
     robot, fmt = domain.robot, domain.encoder_format()
     shown = [
-        m.clamp(m.input(f"L{i + 1}", fmt), low, high, "length")
-        for i, (low, high) in enumerate(domain.encoder)
+        m.clamp(m.input(name, fmt), low, high, "length")
+        for name, (low, high) in zip(robot.joint_names, domain.encoder, strict=True)
     ]
     if not (is_corrected(robot) or domain.loaded):
         return shown

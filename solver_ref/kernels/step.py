@@ -41,7 +41,7 @@ from solver_ref.kernels.ports import (
     status_word,
     updated_pose,
 )
-from solver_ref.kinematics import cable_lengths
+from solver_ref.kinematics import joint_values
 from solver_ref.levenberg_marquardt import cold_starts
 from solver_ref.robot import Robot
 from solver_ref.status import Status
@@ -81,6 +81,7 @@ class StepKind(KernelKind):
     what = "pose estimate, lengths, lambda -> better estimate, residual, smallest pivot"
     closures = ("lengths", "minimum-norm", "attitude")
     loadable = closures
+    looped = True
     damped = True
 
     def trace(self, domain: Domain) -> Kernel:
@@ -140,7 +141,7 @@ def solve_columns(robot: Robot) -> ColumnNames:
 
 def solve_values(robot: Robot, columns: Mapping[str, np.ndarray], how: Choices) -> Columns:
     """Measurements, start (where none is given: home, turned as measured) and lambda."""
-    count = len(columns["L1"])
+    count = len(columns[length_names(robot)[0]])
     values = {"lambda": np.full(count, how.first_lambda)} | dict(columns)
     if how.damping == "none":
         values["lambda"] = np.zeros(count)
@@ -158,7 +159,7 @@ def drawn_solves(robot: Robot, count: int, rng: np.random.Generator) -> tuple[np
     damped = rng.uniform(size=count) < DAMPED_SHARE
     damping = np.where(damped, 10.0 ** rng.uniform(-6, 0, count), 0.0)
     values = drawn_conditions(robot, count, rng)
-    shown = lengths_shown(robot, cable_lengths(robot, truth), values)
+    shown = lengths_shown(robot, joint_values(robot, truth), values)
     values |= unstack(shown, length_names(robot)) | {"lambda": damping}
     values |= unstack(truth[:, attitude_axes(robot)], attitude_names(robot))
     return truth + share * (far - truth), values

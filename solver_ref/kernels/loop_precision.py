@@ -1,0 +1,100 @@
+"""The formats of loop equations: as fine as the asked accuracy needs, found by measuring.
+
+Equations that a user writes amplify rounding as they like, so the bit-true model is compared with
+float64 over the workspace, and values get more bits until both agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from solver_ref.cable import rotation, spatial
+from solver_ref.fixed_arithmetic import Fixed
+from solver_ref.functions import TracedArithmetic
+from solver_ref.interpreter import evaluate
+from solver_ref.kernels.corrections import encoder_format
+from solver_ref.loop_limits import joint_levers, reachable_poses
+from solver_ref.mechanisms import loops_of
+from solver_ref.profile import Fraction, Profile
+from solver_ref.robot import Robot
+
+SAMPLES = 400
+MOST = 8
+"""So many bits more than usual are tried."""
+OPENING_SHARE = 1.0
+"""The largest error of an opening, in quanta of poses."""
+JOINT_SHARE = 0.25
+"""The largest error of a joint (m, where its link ends), as a share of the asked accuracy."""
+
+Opened = Callable[[Profile], tuple[TracedArithmetic, list[Fixed]]]
+"""Begins a trace: its arithmetic and the ports of a pose."""
+
+
+def precise(
+    robot: Robot, profile: Profile, spans: Sequence[tuple[float, float]], opened: Opened
+) -> Profile:
+    """The profile with the fewest bits for loops and their inverse that are enough over the grown
+    workspace.
+
+    ValueError where `MOST` bits more than usual are not.
+    """
+    largest = {
+        "loop": OPENING_SHARE * 2.0**-profile.pose.bits,
+        "inverse": JOINT_SHARE * robot.accuracy.length,
+    }
+    for _ in range(MOST + 1):
+        errors = _errors(robot, profile, spans, opened)
+        rough = [role for role, error in errors.items() if not error <= largest[role]]
+        if not rough:
+            return profile
+        finer = {role: Fraction(getattr(profile, role).bits + 1) for role in rough}
+        profile = replace(profile, **finer)
+    raise ValueError(
+        f"the equations of {robot.name} amplify rounding: with {profile.loop.bits} fraction bits "
+        f"loops are still {errors['loop']:.3g} m off, and with {profile.inverse.bits} joints "
+        f"{errors['inverse']:.3g} m"
+    )
+
+
+def _errors(
+    robot: Robot, profile: Profile, spans: Sequence[tuple[float, float]], opened: Opened
+) -> dict[str, float]:
+    """The largest error (m) by role: of openings, from starts as far off as declared, and of
+    joints."""
+    loops, (m, pose) = loops_of(robot), opened(profile)
+    fmt = encoder_format(tuple(spans), profile.pose.bits)
+    ports = [
+        m.clamp(m.input(joint.name, fmt), low, high)
+        for joint, (low, high) in zip(robot.joints, spans, strict=True)
+    ]
+    full = spatial(pose, robot.free)
+    turn = rotation(m, full[3:])
+    state, found = loops.at(m, full, turn, ports), loops.joints(m, full, turn)
+    outputs = {f"opening{i}": x for i, x in enumerate(state.opening)}
+    outputs |= {f"joint{i}": x for i, x in enumerate(found)}
+    graph = m.builder.graph("loops", outputs)
+    rng = np.random.default_rng(27)
+    poses = reachable_poses(robot, SAMPLES, rng)
+    far = robot.workspace.start_error[0] / joint_levers(robot) * rng.uniform(-1, 1, 1)
+    low, high = np.array(spans).T
+    joints = np.clip(loops.joint_values(poses) + far, low, high)
+    names = (*robot.coordinates, *robot.joint_names)
+    values = dict(zip(names, np.hstack([poses, joints]).T, strict=True))
+    codes = {name: graph.inputs[name].encode(column) for name, column in values.items()}
+    seen = evaluate(graph, codes)
+    exact = {name: graph.inputs[name].decode(code) for name, code in codes.items()}
+    poses = np.column_stack([exact[name] for name in robot.coordinates])
+    joints = np.column_stack([exact[name] for name in robot.joint_names])
+    outside = loops.system(poses, joints)[0], loops.joint_values(poses)
+    errors = []
+    for kind, truth in zip(("opening", "joint"), outside, strict=True):
+        formats = graph.output_formats
+        columns = [formats[f"{kind}{i}"].decode(seen[f"{kind}{i}"]) for i in range(truth.shape[-1])]
+        errors.append(np.abs(np.column_stack(columns) - truth))
+    return {
+        "loop": float(errors[0].max()),
+        "inverse": float(np.nanmax(errors[1] * joint_levers(robot))),
+    }

@@ -1,0 +1,87 @@
+"""Kernels of loop equations, bit-true: round trips to the asked accuracy, status, refusals."""
+
+import numpy as np
+import pytest
+
+from kinegate import api
+from solver_ref.domain import corner_poses, sample_poses
+from solver_ref.errors import InputError
+from solver_ref.kinematics import jacobian, joint_errors, joint_values, scaling
+from solver_ref.robot import Robot
+from solver_ref.robot_file import load
+from solver_ref.status import Status
+
+ROBOTS = ["rrr-kj9", "rrr-texts"]
+
+
+def columns(names: tuple[str, ...], values: np.ndarray) -> dict[str, np.ndarray]:
+    return dict(zip(names, values.T, strict=True))
+
+
+def poses_of(robot: Robot, count: int) -> np.ndarray:
+    return np.vstack([corner_poses(robot), sample_poses(robot, count, np.random.default_rng(2))])
+
+
+def table(answers: dict[str, np.ndarray], names: tuple[str, ...]) -> np.ndarray:
+    return np.column_stack([answers[name] for name in names])
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_forward_of_lengths_is_the_pose_to_the_asked_accuracy(name: str) -> None:
+    robot = load(name)
+    poses = poses_of(robot, 200)
+    there = api.solve(name, columns(robot.coordinates, poses), kernel="lengths")
+    assert there.valid.all()
+    joints = table(there.columns, robot.joint_names)
+    assert np.abs(joint_errors(robot, poses, joints)).max() <= robot.accuracy.length / 2
+    back = api.solve(name, columns(robot.joint_names, joints))
+    assert back.valid.all()
+    found = table(back.columns, robot.coordinates)
+    assert np.abs(joint_errors(robot, found, joints)).max() <= robot.accuracy.length
+    assert back.columns["iterations"].max() <= 10
+    assert (np.abs(found - poses) * scaling(robot)).max() <= 3 * robot.accuracy.length
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_joint_rates_are_those_of_float64(name: str) -> None:
+    robot = load(name)
+    poses = poses_of(robot, 200)
+    found = api.solve(name, columns(robot.coordinates, poses), kernel="lengths").columns
+    exact = jacobian(robot, poses)
+    for i in range(3):
+        names = tuple(f"J{i + 1}_{c}" for c in robot.coordinates)
+        np.testing.assert_allclose(table(found, names), exact[:, i], atol=2e-4)
+
+
+def test_engines_agree_about_what_can_be_used() -> None:
+    robot = load("rrr-kj9")
+    poses = poses_of(robot, 100)
+    rows = columns(robot.joint_names, joint_values(robot, poses))
+    fixed, exact = (api.solve("rrr-kj9", rows, engine=engine) for engine in ("fixed", "float"))
+    assert fixed.valid.all() and exact.valid.all()
+
+
+def test_what_is_out_of_reach_says_so() -> None:
+    robot = load("rrr-kj9")
+    # Of the first pose the third chain is too short, the second is beyond the workspace.
+    poses = np.array([[0.19, 0.19, 0.3], [0.1, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    for engine in ("fixed", "float"):
+        rows = columns(robot.coordinates, poses)
+        found = api.solve("rrr-kj9", rows, kernel="lengths", engine=engine)
+        assert found.valid.tolist() == [False, False, True]
+        assert (found.columns["status"][:2] & int(Status.OUT_OF_RANGE)).all()
+    joints = np.tile(joint_values(robot, poses[2]), (2, 1))
+    joints[0, 1] = 1.5  # beyond the limits of the second joint
+    found = api.solve("rrr-kj9", columns(robot.joint_names, joints))
+    assert found.valid.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("kernel", ["track", "tension"])
+def test_kernels_for_cables_alone_are_refused_by_name(kernel: str) -> None:
+    with pytest.raises(InputError, match=r"kernel: is not made for the kind planar-3rrr yet"):
+        api.check("rrr-kj9", kernel=kernel)
+
+
+def test_loaded_geometry_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match=r"runtime-geometry: is not made for this kind yet"):
+        api.check("rrr-kj9", runtime_geometry=True)

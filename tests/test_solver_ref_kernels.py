@@ -113,20 +113,39 @@ def test_graphs_survive_json_and_have_one_digest():
     assert step_kernel(Domain.of(load("planar4"), "18bit")).graph.digest != graph.digest
 
 
-def test_a_robot_of_300_metres_gets_wider_formats_and_keeps_its_accuracy():
-    """FAST (CASPR, 300 m radius, 6.5 m platform): the numbers are those of its cables file."""
+def fast(half: float) -> Robot:
+    """FAST (CASPR, 300 m radius, 6.5 m platform): the numbers are those of its cables file.
+
+    The platform moves `half` a side (m) from the middle.
+    """
     angles = np.radians([30, 90, 150, 210, 270, 330])
     anchors = [(300 * np.cos(a), 300 * np.sin(a), 270.0) for a in angles]
     attachments = [(3.25, 5.6292, 0.0)] * 2 + [(-6.5, 0.0, 0.0)] * 2 + [(3.25, -5.6292, 0.0)] * 2
     base = load("nist-robocrane")
     workspace = dataclasses.replace(
         base.workspace,
-        position=((-50.0, 50.0), (-50.0, 50.0), (90.0, 140.0)),
+        position=((-half, half), (-half, half), (90.0, 140.0)),
         tilt=0.2,
         home=(0.0, 0.0, 100.0, 0.0, 0.0, 0.0),
     )
     cables = tuple(Cable(anchor=a, attachment=b) for a, b in zip(anchors, attachments, strict=True))
-    robot = dataclasses.replace(base, name="fast", cables=cables, workspace=workspace)
+    return dataclasses.replace(base, name="fast", cables=cables, workspace=workspace)
+
+
+def test_lengths_of_hundreds_of_metres_have_the_format_of_the_other_kernels():
+    robot = fast(150.0)
+    domain = Domain.of(robot, "fine")
+    graph = lengths_kernel(domain).graph
+    assert graph.output_formats["L1"] == domain.encoder_format()
+    poses = sample_poses(robot, 500, np.random.default_rng(SEED))
+    inputs = poses_in(robot, graph, poses)
+    exact = np.column_stack([graph.inputs[n].decode(inputs[n]) for n in robot.coordinates])
+    lengths = decoded(graph, evaluate(graph, inputs), [f"L{i}" for i in range(1, 7)])
+    assert np.max(np.abs(lengths - cable_lengths(robot, exact))) <= robot.accuracy.length
+
+
+def test_a_robot_of_300_metres_gets_wider_formats_and_keeps_its_accuracy():
+    robot = fast(50.0)
     kernel = forward_kernel(Domain.of(robot, "fine"))
     fields = kernel.iteration.fields
     assert fields["L1"].width > 25

@@ -60,7 +60,9 @@ def lengths_kernel(domain: Domain) -> Kernel:
         square = m.clamp(state.square, reach[0] ** 2, reach[1] ** 2, "length")
         root, inverse = m.square_root(square, "unit")
         role = "residual" if correcting else "pose"
-        length = m.proven(m.nearest(root, role), reach[1] * (1 + 2.0**-20))
+        # A root has 28 bits, fewer behind the point than the quantum where lengths are very long.
+        length = m.nearest(root, role).extended(profile.pose.bits)
+        length = m.proven(length, reach[1] * (1 + 2.0**-20))
         if correcting:
             length = shown_length(m, robot, number - 1, length, conditions, cables)
             length = m.clamp(length, *domain.encoder[number - 1], "length")

@@ -49,9 +49,16 @@ class Arithmetic:
         """`clamp` to the two's complement word of +-size."""
         return value
 
+    def report_below(self, value: Scalar, limit: Scalar, flag: str) -> None:
+        """Hardware remembers under `flag` that the value is below the limit."""
+
     def difference(self, a: Scalar, b: Scalar, size: float) -> Scalar:
         """a - b, which hardware saturates to +-size."""
         return a - b
+
+    def turned(self, value: Scalar, size: float) -> Scalar:
+        """An entry of a matrix that makes nothing longer than `size` times what it was."""
+        return value
 
     def proven(self, value: Scalar, limit: float) -> Scalar:
         """The value, known by a theorem to lie within +-limit."""

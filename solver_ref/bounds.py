@@ -20,9 +20,19 @@ from solver_ref.kinematics import joint_values
 from solver_ref.loop_limits import joint_levers
 from solver_ref.measurement import ATTITUDE_WEIGHT
 from solver_ref.robot import Robot
-from solver_ref.step import UNBOUNDED, SolveBounds, evaluate, solve_step
+from solver_ref.step import (
+    UNBOUNDED,
+    NearSingular,
+    SolveBounds,
+    evaluate,
+    row_limits,
+    solve_step,
+)
 
 SAMPLES = 1000
+SINGULAR_SHARE = 0.1
+"""Where more poses are near singular, or any of a Stewart platform's, which is to be solved at all
+of them, their normal equations are no way to a step."""
 MARGIN = 4.0
 SCALES = (1e-3, 1e-1)
 """How far off the measured joints are (m), and a measured rotation, weighted."""
@@ -31,6 +41,10 @@ SCALES = (1e-3, 1e-1)
 DEEPEST = 2.0**-12
 """A pose whose smallest pivot is a smaller share of the largest is near singular: it is reported,
 and no limit is widened for it."""
+
+FAINTEST = 2.0**-22
+"""With steps made for poses near singular: such a share of the trace of J J^T, at a condition
+number of 1,000 to 5,000."""
 
 
 class _Recorder(FloatArithmetic):
@@ -97,5 +111,16 @@ def solve_bounds(robot: Robot, samples: int = SAMPLES, *, loaded: bool = False) 
         role: next_power(MARGIN * max(float(v[regular].max()) for v in values))
         for role, values in m.sizes.items()
     }
+    share = 0.0 if robot.kind == "stewart" else SINGULAR_SHARE
+    if len(at.sizes) and regular.mean() < 1 - share:
+        near = NearSingular(_reach(robot), row_limits(robot))
+        return SolveBounds(pivot=FAINTEST, **limits, near=near)
     held = max(float(smallest[regular].min()) / MARGIN, DEEPEST * largest / MARGIN)
     return SolveBounds(pivot=2.0 ** math.floor(math.log2(held)), **limits)
+
+
+def _reach(robot: Robot) -> float:
+    """How far apart two poses of the workspace are in scaled coordinates, at most (m)."""
+    low, high = np.array(robot.position_bounds).T
+    turn = 2 * robot.tilt_bound * robot.characteristic_length
+    return math.hypot(float(np.linalg.norm(high - low)), turn)

@@ -92,7 +92,7 @@ def _rodrigues(
         even = m.round(second * m.round(square[j][k], role), role)
         result[j][k] = even - odd[i]
         result[k][j] = even + odd[i]
-    return result
+    return [[m.turned(x, one) for x in row] for row in result]
 
 
 def cable_at(

@@ -25,7 +25,7 @@ OPTIONAL_KEYS = (
 )
 CABLE_KEYS = ("anchor", "attachment", *OPTIONAL_KEYS)
 # Planned words, refused by name; those of a whole robot too.
-LATER_KEYS = ("leg", "joint", "spring")
+LATER_KEYS = ("joint", "spring")
 # The largest cosine between a pulley's axis and its axle that still counts as a right angle.
 RIGHT_ANGLE = 1e-9
 

@@ -4,7 +4,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from solver_ref.conditioning import Conditioning, null_space, rank_tolerance, scaled_jacobian
+from solver_ref.architecture import cause, repair
+from solver_ref.conditioning import (
+    Conditioning,
+    conditioning,
+    null_space,
+    rank_tolerance,
+    scaled_jacobian,
+)
 from solver_ref.finding import Finding
 from solver_ref.kinematics import attachment_points, scaling
 from solver_ref.pulley_limits import pulley_limits
@@ -62,10 +69,11 @@ def find(
 ) -> tuple[Finding, ...]:
     """All findings, errors first, with the `others`. `poses`: over the workspace,
     (N, coordinates), m and rad; `lengths`: what the joints measure there, (N, joints)."""
-    found = [*_singularities(robot, level, workspace), *others]
+    found = [*_singularities(robot, level, workspace, poses), *others]
     found += _undetermined(robot, workspace, free)
     if robot.cables:
         found += [
+            *_strokes(robot, lengths),
             *_short_cables(robot, lengths),
             *_swivels(robot, poses),
             *_pulleys(robot),
@@ -77,13 +85,18 @@ def find(
     return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
 
 
-def _singularities(robot: Robot, level: Conditioning, workspace: Conditioning) -> list[Finding]:
+def _singularities(
+    robot: Robot, level: Conditioning, workspace: Conditioning, poses: np.ndarray
+) -> list[Finding]:
+    home = conditioning(robot, np.array([robot.workspace.home])).rank[0]
     full = min(len(robot.joint_names), len(robot.free))
-    for where, poses in (("pose", workspace), ("level pose", level)):
-        highest = poses.rank[1]
+    for where, found in (("pose", workspace), ("level pose", level)):
+        highest = found.rank[1]
         if highest < full:
-            bound = "" if poses.rank[0] == highest else "at most "
-            text = f"the rank is {bound}{highest} of {full} at every {where}: {cause(robot)}"
+            bound = "" if found.rank[0] == highest else "at most "
+            there = "" if home == highest else f" ({home} at home)"
+            text = f"the rank is {bound}{highest} of {full} at every {where}{there}: "
+            text += _reason(robot) + _proposal(robot, poses)
             return [Finding(severity="error", name="architectural-singularity", text=text)]
     if robot.cables and (workspace.deficient or level.deficient):
         worst = workspace if workspace.deficient else level
@@ -100,38 +113,40 @@ def _numbers(robot: Robot, pose: tuple[float, ...]) -> str:
     return ", ".join(f"{name} = {value:.4g}" for name, value in named)
 
 
-def cause(robot: Robot) -> str:
-    """Why the rank of a robot is low: the simple property of its geometry, if it has one."""
-    attachments = robot.attachments - robot.attachments.mean(axis=0)
-    # Geometry counts as exact where no length within the asked accuracy can tell.
-    exact = robot.accuracy.length
-    if np.abs(attachments).max() <= exact:
-        link = "cable" if robot.cables else "chain"
-        return f"all attachments are in one place, so that no {link} can turn the platform"
-    if not robot.cables:
-        return _no_cause(robot)
-    anchors = robot.anchors - robot.anchors.mean(axis=0)
-    factor = float((anchors * attachments).sum() / (anchors**2).sum())
-    if np.abs(attachments - factor * anchors).max() <= exact:
-        if abs(factor - 1) * np.abs(anchors).max() <= exact:
-            return (
-                "the attachments lie as the anchors do: at every level pose all cables are parallel"
-            )
-        return (
-            f"the attachments are a scaled copy of the anchors (factor {factor:.4g}): at every "
-            "level pose all cables meet in one point"
-        )
-    # The second singular value of points on a line is 0.
-    if np.linalg.svd(attachments, compute_uv=False)[1] <= exact:
-        return "the attachments lie on one line, about which no cable can turn the platform"
-    if np.linalg.svd(anchors, compute_uv=False)[1] <= exact:
-        return "the anchors lie on one line, about which platform and cables can turn together"
-    return _no_cause(robot)
-
-
-def _no_cause(robot: Robot) -> str:
+def _reason(robot: Robot) -> str:
     free = describe_directions(robot, np.array(robot.workspace.home))
-    return f"no simple cause in the geometry; free at home: {'; '.join(free) or 'nothing'}"
+    none = f"no simple cause in the geometry; free at home: {'; '.join(free) or 'nothing'}"
+    return cause(robot) or none
+
+
+def _proposal(robot: Robot, poses: np.ndarray) -> str:
+    found = repair(robot, poses)
+    if found is None:
+        return ""
+    at = found.conditioning
+    return (
+        f"; a repair: {found.text}, which gives rank {at.rank[0]} and a condition number of at "
+        f"most {at.condition[2]:.3g} at the same {at.poses} poses"
+    )
+
+
+def _strokes(robot: Robot, lengths: np.ndarray) -> list[Finding]:
+    """Legs that their stroke does not let reach every pose."""
+    if not robot.joints:
+        return []
+    limits = np.array([joint.limits for joint in robot.joints])
+    outside = (lengths < limits[:, 0]) | (lengths > limits[:, 1])
+    legs = "; ".join(
+        f"leg {i + 1} needs {lengths[:, i].min():.4g} to {lengths[:, i].max():.4g} m and has "
+        f"{low:.4g} to {high:.4g} m"
+        for i, (low, high) in enumerate(limits)
+        if outside[:, i].any()
+    )
+    if not legs:
+        return []
+    share = outside.any(axis=1).mean()
+    text = f"{share:.2%} of the {len(lengths)} poses are beyond the strokes: {legs}"
+    return [Finding(severity="warning", name="stroke", text=text)]
 
 
 def _short_cables(robot: Robot, lengths: np.ndarray) -> list[Finding]:

@@ -222,6 +222,9 @@ class FixedArithmetic(Arithmetic):
         if value.range.lo < first or last < value.range.hi:
             self.flag(flag, value.apply(g.Outside, lo=first, hi=last))
 
+    def report_below(self, value: Fixed, limit: Fixed, flag: str) -> None:
+        self.flag(flag, self.less(value, limit))
+
     def limit(self, value: Fixed, size: float, flag: str) -> Fixed:
         return self.clamp(value, -size, size - 2.0**-value.range.fraction, flag)
 

@@ -15,11 +15,15 @@ from numpy.polynomial import Chebyshev, Polynomial
 
 from solver_ref import graph as g
 from solver_ref.angles import AngleArithmetic
-from solver_ref.arithmetic import FloatArithmetic
+from solver_ref.arithmetic import FloatArithmetic, is_zero
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.profile import Profile
 from solver_ref.roots import LONG_WORD, RECIPROCAL_FRACTION, Reciprocal
 
+LOOSE = 1.5
+"""How far beyond what it can be the range of a matrix's entry is left."""
+MOST_SHIFT = 62
+"""What a shift right takes at most."""
 SQUARE_FRACTION = 36
 """Fraction bits of a square that was normalised."""
 
@@ -53,6 +57,15 @@ class TracedArithmetic(AngleArithmetic):
             self._polynomial(s, scales[i] * p, names[i])
             for i, p in enumerate(rotation_polynomials(self.largest_s, self._errors()))
         )
+
+    def turned(self, value: Fixed, size: float) -> Fixed:
+        """Held a little above `size` where intervals, at large tilts, say much more than that.
+
+        Only beyond the declared tilt, which has a flag of its own, can it be more.
+        """
+        if is_zero(value) or value.range.magnitude <= LOOSE * size:
+            return value
+        return value.into(-size * (1 + 2.0**-8), size * (1 + 2.0**-8), "saturate")
 
     def _errors(self) -> tuple[float, float, float]:
         fine = 2.0 ** -(self.profile.rotation.bits + 1)
@@ -128,8 +141,10 @@ class TracedArithmetic(AngleArithmetic):
         ]
         return normal, BlockExponent(zeros, width - fraction)
 
-    def denormalise(self, value: Fixed, block: BlockExponent, fraction: int) -> Fixed:
-        """The value times the block's power of two, rounded to floor at `fraction`."""
+    def denormalise(self, value: Fixed, block: BlockExponent | None, fraction: int) -> Fixed:
+        """The value times the block's power of two, if any, rounded to floor at `fraction`."""
+        if block is None:
+            return value.extended(fraction).narrow(fraction)
         scaled = value.scaled(block.exponent).extended(fraction)
         return scaled.apply(g.ShiftRight, block.shift).narrow(fraction)
 
@@ -141,14 +156,18 @@ class TracedArithmetic(AngleArithmetic):
         Where it would be multiplied by more than 2**most it is so by that.
         """
         shift = self.minimum([block.shift, self.builder.constant(float(most + block.exponent))])
-        span, most_shift = value.range, shift.range.hi
-        wide = value.apply(g.ShiftLeft, shift, lo=span.lo << most_shift, hi=span.hi << most_shift)
+        span = value.range
+        ends = [code << bits for code in (span.lo, span.hi) for bits in (0, shift.range.hi)]
+        wide = value.apply(g.ShiftLeft, shift, lo=min(ends), hi=max(ends))
         return self.limit(wide.scaled(-block.exponent), limit, flag)
 
     def block_square(self, square: Fixed, block: BlockExponent) -> Fixed:
         """The square of normalised values times that of the block's power of two, to
         `SQUARE_FRACTION` bits."""
-        twice = block.shift.scaled(1).extended(0)
+        shift = block.shift
+        if 2 * shift.range.hi > MOST_SHIFT:  # beyond, nothing is left
+            shift = self.minimum([shift, self.builder.constant(float(MOST_SHIFT // 2))])
+        twice = shift.scaled(1).extended(0)
         scaled = square.scaled(2 * block.exponent).extended(SQUARE_FRACTION)
         return scaled.apply(g.ShiftRight, twice).narrow(SQUARE_FRACTION)
 

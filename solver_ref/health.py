@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
 from solver_ref.equilibrium_equations import Balance
 from solver_ref.equilibrium_step import EquilibriumBounds, EquilibriumStep
+from solver_ref.orthogonal import Damped
 from solver_ref.step import Elimination, Evaluation, SolveBounds, Step
 
 HIDDEN = 1 / 8
@@ -34,6 +35,10 @@ SLACK = 1 / 8
 ROOM = 16.0
 """Limit of a term of G, times the smallest pivot that is not held."""
 
+
+LARGEST_REST, MOST, ROUNDED = 2.0**14, 20, 2.0**-6
+"""Limit of an entry of T below, the binary places by which a rest may be shorter than its row, and
+what rounding takes from a row of T at most."""
 
 LARGEST_SUM = 64.0
 """Limit of the factors of a row that are summed up one after another."""
@@ -98,7 +103,10 @@ def error_radius(
     `error` (m) is at least the largest residual, also of a measured rotation. The position has that
     many `translations`.
     """
-    found, floors = step.elimination, [bounds.pivot] * len(step.elimination.divisors)
+    found = step.elimination
+    if isinstance(found, Damped):
+        return orthogonal_radius(m, found, error + SLACK * error)
+    floors = [bounds.pivot] * len(found.divisors)
     sums = gauss_sums(m, found, bounds.factor)
     every = inverse_sum(m, sums, found.divisors, floors)
     error = error + SLACK * error
@@ -112,6 +120,28 @@ def error_radius(
         size = m.above(m.maximum(at.sizes), "weight") if len(at.sizes) else 1.0
         reach = m.above(size * error, "weight")
     return m.root_above(squared) * reach, every * step.shift
+
+
+def orthogonal_radius(m: Arithmetic, found: Damped, error: Scalar) -> tuple[Scalar, Scalar]:
+    """|K| error (m) and mu G of rows that were split, over their lengths.
+
+    With a_j = sum over k < j of r_kj v_k + 2**-e_j v_j the parts along the v are T e, T_jj = 2**e_j
+    and T_ji = -2**e_j sum_k r_kj T_ki, and |x|^2 = sum_j (T e)_j^2 / v_j^2 is at most 4 times the
+    sum of their squares, as no v_j is shorter than 1/2.
+    """
+    rows: list[list[Scalar]] = []
+    sums: list[Scalar] = []
+    one = m.constant(1.0, "weight")
+    for j, block in enumerate(found.split.blocks):
+        shares = [found.split.shares[k][j] for k in range(j)]
+        parts = [-m.total([shares[k] * rows[k][i] for k in range(i, j)]) for i in range(j)]
+        row = [m.over_block(x, block, LARGEST_REST, MOST, "unknown") for x in (*parts, one)]
+        rows.append([m.round(x, "unit") for x in row])
+        size = m.total([m.absolute(x) for x in rows[-1]])
+        sums.append(m.above(size + m.constant(ROUNDED, "weight"), "norm"))
+    every = 4.0 * m.total([x * x for x in sums])
+    damping = m.clamp(found.diagonal * found.diagonal, 0.0, 1.0, "unknown")
+    return m.root_above(every) * error, m.above(damping, "damping") * m.above(every, "norm")
 
 
 def equilibrium_radius(

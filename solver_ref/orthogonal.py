@@ -39,6 +39,16 @@ class Split:
     pivots: list[Scalar]
 
 
+@dataclass(frozen=True)
+class Damped:
+    """Rows a_j that were split with a diagonal of their own beside them, no entry of which is
+    larger than `diagonal`; `pivot`: the smallest of the system that they stand for."""
+
+    split: Split
+    pivot: Scalar
+    diagonal: Scalar
+
+
 def orthogonalise(
     m: Arithmetic,
     vectors: Sequence[Vector],
@@ -112,11 +122,13 @@ def _normalised(m: Arithmetic, vector: Vector) -> tuple[list[Scalar], Any]:
 
 
 def _share(
-    m: Arithmetic, direction: Vector, vector: Vector, by: Any, top: float, role: str = "unit"
+    m: Arithmetic, direction: Vector, vector: Vector, by: Any, top: float, role: str = "share"
 ) -> Scalar:
     """(v . a) / (v . v), at most 2 |a| as v is half a unit long at least."""
     coarse = [m.round(x, role) for x in vector]
-    return m.divide(m.dot(direction, coarse, role), by, next_power(2 * MARGIN * top), role, "")
+    most = next_power(MARGIN * top * math.sqrt(len(vector)))
+    along = m.dot_within(direction, coarse, most, role, "unused")
+    return m.divide(along, by, next_power(2 * MARGIN * top), role, "")
 
 
 def _without(
@@ -131,7 +143,7 @@ def _without(
 
 def _difference(m: Arithmetic, x: Scalar, share: Scalar, v: Scalar) -> Scalar:
     if m.vanishes(x):
-        return -m.round(share * v, "unit")
+        return -m.round(share * v, "share")
     return m.minus_product(x, share, v)
 
 

@@ -125,5 +125,28 @@ class Profile:
         )
 
 
+@dataclass(frozen=True)
+class OrthogonalProfile(Profile):
+    """A profile with the roles of `solver_ref.orthogonal`; its words are long in any profile."""
+
+    norm: Significant
+    share: Significant
+    remainder: Fraction
+    answer: Significant
+
+    @classmethod
+    def of(cls, profile: Profile, *, remainder: int, **others: Precision) -> OrthogonalProfile:
+        """Another profile's precisions, `remainder` bits behind the point of right sides, and what
+        `others` says."""
+        own = {name: getattr(profile, name) for name in profile.__dataclass_fields__}
+        own |= dict.fromkeys(("gram", "reciprocal"), Significant(25))
+        own |= {"norm": Significant(28), "share": Significant(25), "answer": ANSWER}
+        own["remainder"] = Fraction(remainder)
+        return cls(**own | others)
+
+
+ANSWER = Significant(30)
+"""Of solutions: two pieces of a multiplier's shorter operand, as 25 bits are."""
+
 PROFILES = {"fine": 25, "18bit": 18}
 """Bits of the elimination by the profile's name."""

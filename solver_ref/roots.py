@@ -112,6 +112,17 @@ class RootArithmetic(FixedArithmetic):
         exponent = (width - value.range.fraction) // 2
         return mantissa.scaled(value.range.fraction - width), half, exponent
 
+    def refined_root(self, value: Fixed, root: Fixed, inverse: Fixed, role: str) -> Fixed:
+        """The root of `square_root` where `role` asks for more places: one Heron step more."""
+        wanted, have = self.fraction(role, root.range), root.range.fraction
+        if have >= wanted:
+            return root
+        guarded = wanted + 2
+        # The root is two units of its last place off at most.
+        size = 2.0 ** (math.ceil(math.log2(root.range.magnitude)) + 3 - have)
+        rest = (value - root * root).narrow(guarded + have).into(-size, size, "saturate")
+        return root.extended(guarded) + (rest * inverse).scaled(-1).narrow(guarded)
+
     def _mantissa_root(self, v: Fixed, short: bool) -> tuple[Fixed, Fixed]:
         bits = TABLE_BITS + 1
         quarter = 1 << (bits - 2)

@@ -28,6 +28,7 @@ from solver_ref.cable import (
 from solver_ref.fixed import next_power
 from solver_ref.loops import Loops
 from solver_ref.mechanisms import loops_of
+from solver_ref.orthogonal import Damped
 from solver_ref.parts import Cable
 from solver_ref.pulley import WrapLimits
 from solver_ref.pulley_limits import pulley_limits
@@ -37,10 +38,20 @@ Vector = Sequence[Scalar]
 
 
 @dataclass(frozen=True)
+class NearSingular:
+    """Limits of a step where poses are near singular: `reach` of its components (m), `rows` of the
+    entries of a row over the measured length."""
+
+    reach: float
+    rows: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class SolveBounds:
     """Limits inside the elimination, found on poses of the workspace (`solver_ref.bounds`).
 
-    A pivot below `pivot` is held there and reported; the others saturate and say so.
+    A pivot below `pivot` is held there and reported; the others saturate and say so. Where `near`
+    is given the step is one of `solver_ref.orthogonal_step`: `pivot` is then a share of the trace.
     """
 
     pivot: float
@@ -48,6 +59,7 @@ class SolveBounds:
     right_side: float
     solution: float
     step: float
+    near: NearSingular | None = None
 
 
 BOUND_MARGIN = 1.01
@@ -92,11 +104,11 @@ class Elimination:
 
 @dataclass(frozen=True)
 class Step:
-    """The step in scaled coordinates (m), to be subtracted; the `elimination` of M + `shift` I, and
-    its smallest `pivot`."""
+    """The step in scaled coordinates (m), to be subtracted; the `elimination` of M + `shift` I, or
+    how its rows were split, and its smallest `pivot`."""
 
     scaled: Vector
-    elimination: Elimination
+    elimination: Elimination | Damped
     shift: Scalar
 
     @property
@@ -188,11 +200,15 @@ def _limited(m: Arithmetic, robot: Robot, row: Iterable[Scalar]) -> Iterator[Sca
     Its place in a word is then that of a unit row: what a measured rotation leaves small pivots to
     needs the bits.
     """
+    for x, top in zip(row, row_limits(robot), strict=True):
+        yield x if is_zero(x) else m.limit(x, top, "row")
+
+
+def row_limits(robot: Robot) -> tuple[float, ...]:
+    """`ROW_LIMIT` times the largest entries of a row over its length at the solution."""
     longest = max(math.hypot(*cable.attachment) for cable in robot.cables)
     turned = ROW_LIMIT * longest / robot.characteristic_length
-    tops = [ROW_LIMIT] * robot.translations + [turned] * robot.rotations
-    for x, top in zip(row, tops, strict=True):
-        yield x if is_zero(x) else m.limit(x, top, "row")
+    return (*[ROW_LIMIT] * robot.translations, *[turned] * robot.rotations)
 
 
 def solve_step(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from published_robots import caspr, needs_data, robot_of
+from robot_kinds import of_cables
 
 from solver_ref.analysis import Analysis, analyse, segment_distance
 from solver_ref.conditioning import null_space, scaled_jacobian
@@ -17,7 +18,7 @@ from solver_ref.errors import InputError
 from solver_ref.kinematics import cable_lengths
 from solver_ref.parts import Pulley
 from solver_ref.robot import Platform, Robot
-from solver_ref.robot_file import builtin_names, load
+from solver_ref.robot_file import load
 
 # borglab/GTDynamics, cable robot tests (BSD-2-Clause): planar XZ.
 GTDYNAMICS = robot_of(
@@ -38,7 +39,7 @@ def text(analysis: Analysis, name: str) -> str:
     return next(finding.text for finding in analysis.findings if finding.name == name)
 
 
-@pytest.mark.parametrize("name", sorted(set(builtin_names()) - {"four-cable-concurrent"}))
+@pytest.mark.parametrize("name", sorted(set(of_cables()) - {"four-cable-concurrent"}))
 def test_the_other_builtins_are_solvable_in_all_of_their_workspace(name: str) -> None:
     started = time.perf_counter()
     analysis = analyse(load(name))

@@ -7,11 +7,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from robot_kinds import of_cables
 from robot_texts import CRANE, PLANAR, SECOND, edit, line_of
 
 from solver_ref.parts import Drum, Pulley, Stiffness
 from solver_ref.robot import Robot, from_facts
-from solver_ref.robot_file import builtin_names, load, loads
+from solver_ref.robot_file import load, loads
 
 FULL = """
 pulley = { radius = 0.05, axis = [0, 0, 2], axle = [0, -3, 0], efficiency = 0.92 }
@@ -240,7 +241,7 @@ def test_defaults_hold_no_ends_and_are_a_table() -> None:
 @pytest.mark.parametrize(
     "robot",
     [
-        *map(load, builtin_names()),
+        *map(load, of_cables()),
         loads(with_cable(FULL)),
         loads(edit(CRANE, "[platform]", 'sensors = ["tension", "inclinometer"]\n[platform]')),
         loads(PLANAR),

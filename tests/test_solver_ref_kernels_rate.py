@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from robot_kinds import of_cables
 
 from solver_ref.iteration import evaluate_iteration
 from solver_ref.kernels import KERNELS
@@ -9,7 +10,7 @@ from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.kind import Choices
 from solver_ref.kernels.rate_graph import rate_names
 from solver_ref.rate import rates_of
-from solver_ref.robot_file import builtin_names, load
+from solver_ref.robot_file import load
 from solver_ref.status import Status
 
 RATE, COUNT, SEED = KERNELS["rate"], 500, 9
@@ -40,7 +41,7 @@ def row(robot, pose, **given):
     return RATE.port_values(robot, columns, Choices())
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", of_cables())
 def test_rates_and_twists_are_float64s_to_a_small_part_of_the_speeds(name):
     domain, iteration = traced(name)
     robot = domain.robot

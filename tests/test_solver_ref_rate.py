@@ -4,12 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from robot_kinds import of_cables
 
 from solver_ref.conditioning import scaled_jacobian
 from solver_ref.domain import level_poses, sample_poses
 from solver_ref.kinematics import cable_lengths, rotation_exp, rotation_log, scaling
 from solver_ref.rate import DAMPING, FUSE, rates_of, twists_of
-from solver_ref.robot_file import builtin_names, load
+from solver_ref.robot_file import load
 
 COUNT, SEED = 200, 5
 
@@ -33,7 +34,7 @@ def moved(robot, poses, twists, time):
     return later
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", of_cables())
 def test_rates_are_the_lengths_central_differences(name):
     robot, poses, twists = moving(name)
     h = 1e-5
@@ -41,7 +42,7 @@ def test_rates_are_the_lengths_central_differences(name):
     assert np.abs(rates_of(robot, poses, twists) - (ends[1] - ends[0]) / (2 * h)).max() < 1e-8
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", of_cables())
 def test_a_twist_is_that_of_the_pseudoinverse_in_scaled_coordinates(name):
     robot, poses, twists = moving(name)
     rates = rates_of(robot, poses, twists)
@@ -52,7 +53,7 @@ def test_a_twist_is_that_of_the_pseudoinverse_in_scaled_coordinates(name):
     assert np.abs(found * scaling(robot) - exact).max() < 1e-10
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", of_cables())
 def test_the_condition_estimate_is_near_the_condition_number_and_never_far_above(name):
     robot, poses, twists = moving(name)
     rows = scaled_jacobian(robot, poses)

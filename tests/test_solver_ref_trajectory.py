@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from robot_kinds import of_cables
 
 from solver_ref.kinematics import cable_lengths, jacobian, rotation_exp
-from solver_ref.robot_file import builtin_names, load
+from solver_ref.robot_file import load
 from solver_ref.trajectory import (
     PERIOD,
     Trajectory,
@@ -35,7 +36,7 @@ def check_derivatives(path: Trajectory, atol: float) -> None:
     assert_allclose(slope(path.twists), path.accelerations[inner], rtol=0, atol=50 * atol)
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", of_cables())
 def test_rates_and_accelerations_are_the_slopes_of_poses_and_twists(name: str) -> None:
     robot = load(name)
     # Between the ends of its parts, where it is a polynomial times sines.
@@ -58,7 +59,7 @@ def test_the_angular_rate_is_that_of_the_rotation_matrix() -> None:
     assert_allclose(slope(omega)[0], alpha[4], rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", of_cables())
 def test_the_drive_is_as_fast_as_stated_and_stays_in_the_workspace(name: str) -> None:
     robot = load(name)
     path = crane_trajectory(robot)

@@ -23,7 +23,14 @@ from solver_ref.loop_limits import joint_levers, loop_limits
 from solver_ref.mechanisms import loops_of
 from solver_ref.parameters import WORD_BITS
 from solver_ref.parts import Cable
-from solver_ref.profile import LOOP_BITS, OPERAND, Profile, Significant
+from solver_ref.profile import (
+    LOOP_BITS,
+    OPERAND,
+    Fraction,
+    OrthogonalProfile,
+    Profile,
+    Significant,
+)
 from solver_ref.pulley import WrapLimits
 from solver_ref.pulley_limits import pulley_limits
 from solver_ref.robot import Robot
@@ -95,6 +102,8 @@ class Domain:
             profile = replace(profile, **dict.fromkeys(words, Significant(LONG_WORD)))
         if loaded:  # longer levers: what they take from the moments' word is given back
             profile = replace(profile, moment=Significant(profile.moment.bits + 1))
+        if bounds.near:
+            profile = _near_singular(profile)
         m = tracer(robot, profile)
         full = spatial(pose_inputs(m, robot), robot.free)
         turn = rotation(m, full[3:])
@@ -106,7 +115,7 @@ class Domain:
                 math.sqrt(max(x, 0) * 2.0**-square.fraction) for x in (square.lo, square.hi)
             )
             spans.append((max(low, high * SHORTEST), high))
-        return cls(robot, profile, bounds, tuple(spans), loaded)
+        return cls(robot, profile, bounds, _within_limits(robot, spans), loaded)
 
     @classmethod
     def _of_loops(cls, robot: Robot, profile_name: str, finest: float) -> Domain:
@@ -152,6 +161,29 @@ class Domain:
     def encoder_format(self) -> Format:
         """Of the length ports."""
         return encoder_format(self.encoder, self.profile.pose.bits)
+
+
+def _near_singular(profile: Profile) -> OrthogonalProfile:
+    """For steps at poses that are near singular: what is weak needs exact rows, many places of the
+    step, and little damping."""
+    roles = ("jacobian", "moment", "rate", "share")
+    long = dict.fromkeys(roles, Significant(32)) | {"answer": Significant(36)}
+    remainder = profile.residual.bits + 2
+    return OrthogonalProfile.of(profile, remainder=remainder, damping=Fraction(34), **long)
+
+
+def _within_limits(
+    robot: Robot, spans: list[tuple[float, float]]
+) -> tuple[tuple[float, float], ...]:
+    """What the lengths' spans (m) have in common with the joints' limits, where there are any."""
+    if not robot.joints:
+        return tuple(spans)
+    common = []
+    for (low, high), joint in zip(spans, robot.joints, strict=True):
+        common.append((max(low, joint.limits[0]), min(high, joint.limits[1])))
+        if common[-1][0] >= common[-1][1]:
+            raise ValueError(f"{joint.name} reaches no pose of the workspace: {joint.limits} m")
+    return tuple(common)
 
 
 def tracer(

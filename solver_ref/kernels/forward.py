@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver_ref.attitude import attitude_axes, least_squares
+from solver_ref.attitude import least_squares
 from solver_ref.damping import POLICIES
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.kernels.forward_health import float_health
@@ -37,7 +37,13 @@ from solver_ref.kernels.step import (
 )
 from solver_ref.kernels.stopping import ITERATION_LIMIT
 from solver_ref.kinematics import joint_errors
-from solver_ref.levenberg_marquardt import Solution, cold_starts, lm_solve, solve_cold
+from solver_ref.levenberg_marquardt import (
+    Solution,
+    cold_starts,
+    levels_first,
+    lm_solve,
+    solve_cold,
+)
 from solver_ref.robot import Robot
 from solver_ref.status import Status
 
@@ -126,8 +132,8 @@ class Forward(KernelKind):
 
 
 def _coldness(robot: Robot, cold: np.ndarray) -> Columns:
-    """The port that says which starts hold their attitude; a measured one needs none."""
-    return {} if attitude_axes(robot) else {"cold": cold.astype(float)}
+    """The port that says which starts hold their attitude, where any do."""
+    return {"cold": cold.astype(float)} if levels_first(robot) else {}
 
 
 def _solve(

@@ -13,6 +13,7 @@ from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.kind import Columns, residual_names
 from solver_ref.kernels.stopping import MISSED, Tolerances
 from solver_ref.kinematics import joint_errors
+from solver_ref.orthogonal_step import pivot_floor
 from solver_ref.step import UNBOUNDED, Evaluation, Step, evaluate, solve_step
 
 
@@ -60,7 +61,8 @@ def float_health(
         step = solve_step(m, at, 0.0, UNBOUNDED, 0)
         worst = m.maximum([m.absolute(e) for e in (*residuals, *at.turned)])
         found, _ = error_radius(m, at, step, worst, UNBOUNDED, robot.translations)
-    known, top = converged & (step.pivot >= domain.bounds.pivot), form.hi * form.quantum
+        known = converged & (step.pivot >= pivot_floor(m, at, 0.0, domain.bounds))
+    top = form.hi * form.quantum
     return dict(zip(residual_names(robot), residuals, strict=True)) | {
         "residual": np.abs(residuals).max(axis=0),
         "pivot": step.pivot,

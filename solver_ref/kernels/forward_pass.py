@@ -33,13 +33,15 @@ from solver_ref.kernels.stopping import (
     Policy,
     Tolerances,
 )
+from solver_ref.levenberg_marquardt import levels_first
+from solver_ref.orthogonal_step import take_step
 from solver_ref.status import Status
-from solver_ref.step import Step, evaluate, solve_step
+from solver_ref.step import Step, evaluate
 
 
 @dataclass(frozen=True)
 class _State:
-    """What travels from pass to pass. `level`: the attitude is held; None where it is measured."""
+    """What travels from pass to pass. `level`: the attitude is held; None where it never is."""
 
     pose: list[Fixed]
     best: list[Fixed]
@@ -90,6 +92,7 @@ class ForwardPass:
         self.tolerances = Tolerances.of(domain)
         self.least_squares = least_squares(self.robot)
         self.measured = attitude_names(self.robot)
+        self.levels = levels_first(self.robot)
         q = domain.profile.pose.bits
         self.cost_format = Format(False, 48 - 2 * q, 2 * q)
         self.residual_format = Format(False, 26 - (q + 3), q + 3)
@@ -123,7 +126,7 @@ class ForwardPass:
         m, robot, domain = self.m, self.robot, self.domain
         known = {"attitude": attitude, "level": state.level} | domain.ways(m)
         at = evaluate(m, robot, state.pose, lengths, **known)
-        step = solve_step(m, at, damping, domain.bounds, domain.profile.pose.bits + 3)
+        step = take_step(m, at, damping, domain.bounds, domain.profile.pose.bits + 3)
         moved = updated_pose(m, robot, state.pose, step.scaled)
         residuals = [m.clamp(e, -self._top, self._top, "unused") for e in at.residuals]
         residual = largest_residual(m, residuals)
@@ -146,7 +149,7 @@ class ForwardPass:
             best_residuals=[m.input(f"best_{n}", self.signed_format) for n in self.residuals],
             damping=m.input("damping", self.damping_format),
             count=m.input("count", Format(False, 5, 0)),
-            level=None if self.measured else m.input("level", flag),
+            level=m.input("level", flag) if self.levels else None,
             outside=m.input("outside", flag),
             clamped=m.input("clamped", flag),
         )
@@ -286,7 +289,7 @@ class ForwardPass:
         initial = {n: f"{n}0" for n in names} | {f"best_{n}": f"{n}0" for n in names}
         initial |= {"best_cost": self.cost_format.hi, "damping": "lambda"}
         external = {f"{n}0": poses[n] for n in names} | {"lambda": self.damping_format}
-        if not self.measured:
+        if self.levels:
             initial |= {"level": "cold"}
             external |= {"cold": Format(False, 1, 0)}
         return Iteration(

@@ -32,6 +32,7 @@ from solver_ref.kernels.kind import (
     jacobian_names,
     length_names,
     measured,
+    out_of_reach,
     stack,
     unstack,
     verdict,
@@ -60,9 +61,8 @@ def lengths_kernel(domain: Domain) -> Kernel:
         square = m.clamp(state.square, reach[0] ** 2, reach[1] ** 2, "length")
         root, inverse = m.square_root(square, "unit")
         role = "residual" if correcting else "pose"
-        # A root has 28 bits, fewer behind the point than the quantum where lengths are very long.
-        length = m.nearest(root, role).extended(profile.pose.bits)
-        length = m.proven(length, reach[1] * (1 + 2.0**-20))
+        root = m.refined_root(square, root, inverse, "pose")
+        length = m.proven(m.nearest(root, role), reach[1] * (1 + 2.0**-20))
         if correcting:
             length = shown_length(m, robot, number - 1, length, conditions, cables)
             length = m.clamp(length, *domain.encoder[number - 1], "length")
@@ -74,7 +74,8 @@ def lengths_kernel(domain: Domain) -> Kernel:
         moment = [m.round(lever[j] * unit[k] - lever[k] * unit[j], "unit") for j, k in turns]
         row = [*unit, *moment]
         for index, name in zip(robot.free, robot.coordinates, strict=True):
-            rows[f"J{number}_{name}"] = row[index]
+            # An attachment at the platform origin has no moment.
+            rows[f"J{number}_{name}"] = row[index] or m.builder.constant(0.0)
     out = outside(m)
     status = {Status.VALID: m.negation(out), Status.OUT_OF_RANGE: out}
     outputs = lengths | rows | {"status": status_word(m, status)}
@@ -106,12 +107,14 @@ class Lengths(KernelKind):
     def answers(self, domain: Domain, inputs: Mapping[str, np.ndarray]) -> Columns:
         robot = domain.robot
         poses = stack(inputs, robot.coordinates)
-        shown = lengths_shown(robot, joint_values(robot, poses), inputs)
+        values = joint_values(robot, poses)
+        shown = lengths_shown(robot, values, inputs)
         result = unstack(shown, length_names(robot))
         rows = jacobian(robot, poses).reshape(len(poses), -1)
         result |= unstack(rows, jacobian_names(robot))
         faults = loop_faults(robot, poses) if loops_of(robot) else {}
         outside = faults.get(Status.OUT_OF_RANGE, False) | beyond(robot, poses)
+        outside |= out_of_reach(domain, values)
         return result | {"status": verdict(faults | {Status.OUT_OF_RANGE: outside})}
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:

@@ -62,15 +62,15 @@ def updated_pose(
 
 
 def outside(m: TracedArithmetic) -> Fixed:
-    """Flag: some value left its limits (a held pivot does not count).
+    """Flag: some value left its limits (a held pivot does not count, nor what nobody reads).
 
     What is known last, that the new pose was held, joins last: it sets the latency.
     """
-    early = [flag for name, flags in m.flags.items() if name not in LATE for flag in flags]
+    early = [flag for name, flags in m.flags.items() if name not in APART for flag in flags]
     return m.any([m.any(early), m.any(m.flagged("moved"))])
 
 
-LATE = ("moved", "singular")
+APART = ("moved", "singular", "unused")
 
 
 def largest_residual(m: TracedArithmetic, residuals: list[Fixed]) -> Fixed:

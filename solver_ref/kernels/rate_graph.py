@@ -6,7 +6,6 @@ damps. Whatever the twist is, the rates that come out are its own.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -20,16 +19,15 @@ from solver_ref.kernels.domain import Domain, Kernel, pose_formats, pose_inputs,
 from solver_ref.kernels.kind import twist_names
 from solver_ref.kernels.ports import status_word
 from solver_ref.kernels.unit_rows import unit_rows
-from solver_ref.profile import Fraction, Profile, Significant
+from solver_ref.profile import Fraction, OrthogonalProfile
 from solver_ref.rate import SPEED, RateLimits, Solved, solve_rates
 from solver_ref.robot import Robot
-from solver_ref.roots import LONG_WORD
 from solver_ref.status import Status
 
 WORD = 25
 """Bits of rates and twists: one operand of a multiplier."""
-LONG = 30
-"""Bits of answers on the way: the other operand, which no multiplier takes whole."""
+REMAINDER = 28
+"""Bits behind the point of rates less the parts that are known."""
 TWIST = Format(True, 4, WORD - 4)
 """Of a component of a twist: twice what is declared, for damped and least-squares answers."""
 PIVOT = Format(False, 6, SQUARE_FRACTION)
@@ -40,22 +38,16 @@ FORTH, BACK = ("given",), ("asked", "answer", "twist")
 
 
 @dataclass(frozen=True)
-class RateProfile(Profile):
-    """A profile with the roles of rates and of an orthogonalisation."""
+class RateProfile(OrthogonalProfile):
+    """A profile with the role of length rates as they come out."""
 
-    norm: Significant
-    remainder: Fraction
-    answer: Significant
     rates: Fraction
 
 
 def rate_kernel(domain: Domain) -> Kernel:
     """The iteration and the graph of its pass; its words are long in any profile."""
-    own = {f.name: getattr(domain.profile, f.name) for f in dataclasses.fields(domain.profile)}
-    own |= dict.fromkeys(("gram", "reciprocal"), Significant(LONG_WORD))
-    own |= {"norm": Significant(28), "remainder": Fraction(28), "answer": Significant(LONG)}
-    own["rates"] = Fraction(rate_format(rate_limits(domain)).fraction)
-    profile = RateProfile(**own)
+    rates = Fraction(rate_format(rate_limits(domain)).fraction)
+    profile = RateProfile.of(domain.profile, remainder=REMAINDER, rates=rates)
     iteration = _iteration(domain, profile)
     return Kernel("rate", domain.robot, profile, iteration.graph, iteration)
 

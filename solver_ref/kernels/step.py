@@ -43,6 +43,7 @@ from solver_ref.kernels.ports import (
 )
 from solver_ref.kinematics import joint_values
 from solver_ref.levenberg_marquardt import cold_starts
+from solver_ref.orthogonal_step import pivot_floor, take_step
 from solver_ref.robot import Robot
 from solver_ref.status import Status
 from solver_ref.step import UNBOUNDED, Evaluation, Step, evaluate, solve_step
@@ -61,7 +62,7 @@ def step_kernel(domain: Domain) -> Kernel:
     damping = m.clamp(damping, 0.0, 1.0, "lambda")
     attitude = attitude_inputs(m, domain)
     at = evaluate(m, robot, pose, lengths, attitude=attitude, **domain.ways(m))
-    step = solve_step(m, at, damping, domain.bounds, profile.pose.bits + 3)
+    step = take_step(m, at, damping, domain.bounds, profile.pose.bits + 3)
     moved = updated_pose(m, robot, pose, step.scaled)
     residual = largest_residual(m, at.residuals)
     out = outside(m)
@@ -104,9 +105,10 @@ class StepKind(KernelKind):
         moved = poses - _unscaled(robot, step)
         outside = beyond(robot, poses) | out_of_reach(domain, lengths) | (inputs["lambda"] > 1)
         outside |= led_astray(robot, moved)
+        least = pivot_floor(FloatArithmetic(), at, inputs["lambda"], domain.bounds)
         bits = {
             Status.OUT_OF_RANGE: outside,
-            Status.NEAR_SINGULAR: ~(step.pivot >= domain.bounds.pivot),
+            Status.NEAR_SINGULAR: ~(step.pivot >= least),
         }
         return unstack(moved, robot.coordinates) | {
             "residual": np.abs(np.column_stack(at.residuals)).max(axis=1),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from hdl.design import LARGEST_CLOCK_MHZ, LARGEST_II, Design, Options
 from hdl.target import targets
@@ -17,7 +17,7 @@ from kinegate.presets import PRESETS
 from sim.package import MANIFEST, Package, read_package
 from solver_ref.elongation import LAWS
 from solver_ref.errors import InputError, shown
-from solver_ref.kernels import KERNELS
+from solver_ref.kernels import KERNELS, KernelKind
 from solver_ref.kernels.corrections import stretches
 from solver_ref.kernels.track_formats import SAMPLE_RATES
 from solver_ref.profile import PROFILES
@@ -136,48 +136,15 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
             raise unknown(name, key, chosen[key], words)
     kind = KERNELS[chosen["kernel"]]
     chosen.setdefault("ii", kind.usual_ii)
-    if not 1 <= chosen["ii"] <= LARGEST_II:
-        expected = f"1 to {LARGEST_II} clock cycles"
-        raise OptionError(name, "ii", wrong="is out of range", expected=expected, got=chosen["ii"])
-    if "sample_rate" in options and not kind.sampled:
-        expected = "a kernel that takes streams of samples: track"
-        got = f"kernel {kind.name}"
-        raise OptionError(name, "sample-rate", wrong="has no meaning", expected=expected, got=got)
-    clock = chosen.get("clock")
-    if clock is not None and not 0 < clock <= LARGEST_CLOCK_MHZ:
-        expected = f"above 0 and at most {LARGEST_CLOCK_MHZ:g} MHz"
-        raise OptionError(
-            name, "clock", wrong="is out of range", expected=expected, got=f"{clock:g}"
-        )
-    if not (robot.cables or kind.looped):
-        looped = [name for name, other in KERNELS.items() if other.looped]
-        raise OptionError(
-            name,
-            "kernel",
-            wrong=f"is not made for the kind {robot.kind} yet",
-            expected=f"one of {', '.join(looped)}",
-            got=kind.name,
-        )
-    if robot.closure not in kind.closures:
-        wrong = kind.refusals.get(robot.closure, f"makes no hardware for {kind.name} yet")
-        expected = " or ".join(fitting(kind.closures, robot)) or "another kernel"
-        # The robot's own closure is a key of its file, another one an option.
-        error = OptionError if "closure" in options else InputError
-        raise error(name, "closure", wrong=wrong, expected=expected, got=robot.closure)
+    _check_numbers(name, chosen)
+    _check_kind(name, robot, kind, options)
     loaded = chosen.get("runtime_geometry", False)
-    if loaded and not robot.cables:
-        wrong, expected = "is not made for this kind yet", "a robot with cables or legs"
-        raise OptionError(name, "runtime-geometry", wrong=wrong, expected=expected, got=robot.kind)
-    if loaded and robot.closure not in kind.loadable:
-        wrong = f"is not made for {kind.name} with this closure yet"
-        expected = " or ".join(fitting(kind.loadable, robot)) or "another kernel"
-        raise OptionError(
-            name, "runtime-geometry", wrong=wrong, expected=expected, got=robot.closure
-        )
+    if loaded:
+        _check_loadable(name, robot, kind)
     with refusing(name):
         kind.columns(robot)  # raises what the kernel misses in the robot's file
     fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile")}
-    return Design(robot, Options(**fields, clock_mhz=clock, runtime_geometry=loaded))
+    return Design(robot, Options(**fields, clock_mhz=chosen.get("clock"), runtime_geometry=loaded))
 
 
 def check_pace(name: str, design: Design) -> None:
@@ -193,6 +160,53 @@ def check_pace(name: str, design: Design) -> None:
             expected=f"at most {most:.6g} Hz (a sample takes {design.cycles} cycles at "
             f"{design.clock_mhz:g} MHz), or a smaller --ii",
             got=f"{rate:g} Hz",
+        )
+
+
+def _check_numbers(name: str, chosen: Mapping[str, Any]) -> None:
+    if not 1 <= chosen["ii"] <= LARGEST_II:
+        expected = f"1 to {LARGEST_II} clock cycles"
+        raise OptionError(name, "ii", wrong="is out of range", expected=expected, got=chosen["ii"])
+    clock = chosen.get("clock")
+    if clock is not None and not 0 < clock <= LARGEST_CLOCK_MHZ:
+        expected = f"above 0 and at most {LARGEST_CLOCK_MHZ:g} MHz"
+        raise OptionError(
+            name, "clock", wrong="is out of range", expected=expected, got=f"{clock:g}"
+        )
+
+
+def _check_kind(name: str, robot: Robot, kind: KernelKind, options: GenerationOptions) -> None:
+    """That the kernel is made for such a robot and its closure."""
+    if "sample_rate" in options and not kind.sampled:
+        expected = "a kernel that takes streams of samples: track"
+        got = f"kernel {kind.name}"
+        raise OptionError(name, "sample-rate", wrong="has no meaning", expected=expected, got=got)
+    if not (robot.cables or kind.looped):
+        looped = [name for name, other in KERNELS.items() if other.looped]
+        raise OptionError(
+            name,
+            "kernel",
+            wrong=f"is not made for the kind {robot.kind} yet",
+            expected=f"one of {', '.join(looped)}",
+            got=kind.name,
+        )
+    if robot.closure not in kind.closures:
+        wrong = kind.refusals.get(robot.closure, f"makes no hardware for {kind.name} yet")
+        expected = " or ".join(fitting(kind.closures, robot)) or "another kernel"
+        # The robot's own closure is a key of its file, another one an option.
+        error = OptionError if "closure" in options else InputError
+        raise error(name, "closure", wrong=wrong, expected=expected, got=robot.closure)
+
+
+def _check_loadable(name: str, robot: Robot, kind: KernelKind) -> None:
+    if not robot.cables:
+        wrong, expected = "is not made for this kind yet", "a robot with cables or legs"
+        raise OptionError(name, "runtime-geometry", wrong=wrong, expected=expected, got=robot.kind)
+    if robot.closure not in kind.loadable:
+        wrong = f"is not made for {kind.name} with this closure yet"
+        expected = " or ".join(fitting(kind.loadable, robot)) or "another kernel"
+        raise OptionError(
+            name, "runtime-geometry", wrong=wrong, expected=expected, got=robot.closure
         )
 
 

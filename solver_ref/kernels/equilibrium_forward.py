@@ -17,7 +17,6 @@ from solver_ref.kernels.equilibrium_pass import EquilibriumPass
 from solver_ref.kernels.equilibrium_values import (
     drawn_equilibria,
     health,
-    pull_names,
     sensor_names,
     shown_there,
     solved,
@@ -34,6 +33,7 @@ from solver_ref.kernels.kind import (
     length_names,
     out_of_range,
     out_of_reach,
+    pull_names,
     stack,
     start_names,
     unstack,

@@ -22,7 +22,6 @@ from solver_ref.kernels.equilibrium_forward import solve_columns, solve_values
 from solver_ref.kernels.equilibrium_graph import EquilibriumGraph
 from solver_ref.kernels.equilibrium_values import (
     drawn_equilibria,
-    pull_names,
     shown_there,
     stretched,
 )
@@ -35,6 +34,7 @@ from solver_ref.kernels.kind import (
     by_unit,
     led_astray,
     out_of_reach,
+    pull_names,
     stack,
     start_names,
     unstack,

@@ -24,7 +24,14 @@ from solver_ref.kernels.corrections import (
 )
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.forward_health import radius_format
-from solver_ref.kernels.kind import Columns, length_names, measured, residual_names, unstack
+from solver_ref.kernels.kind import (
+    Columns,
+    length_names,
+    measured,
+    pull_names,
+    residual_names,
+    unstack,
+)
 from solver_ref.kinematics import cable_lengths
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
@@ -33,11 +40,6 @@ from solver_ref.status import Status
 
 CORNER_DRAWS = 4
 """Poses drawn at each corner of the position box; those count in which the platform hangs."""
-
-
-def pull_names(robot: Robot) -> tuple[str, ...]:
-    """The tensions that come out."""
-    return tuple(f"T{i + 1}" for i in range(len(robot.cables)))
 
 
 def sensor_names(robot: Robot) -> tuple[str, ...]:

@@ -128,6 +128,11 @@ def length_names(robot: Robot) -> tuple[str, ...]:
     return robot.joint_names
 
 
+def pull_names(robot: Robot) -> tuple[str, ...]:
+    """What the cables pull with (N)."""
+    return tuple(f"T{i + 1}" for i in range(len(robot.cables)))
+
+
 def free_names(robot: Robot, names: str) -> tuple[str, ...]:
     """Those of six names, one for each spatial coordinate, that the robot's motion leaves free."""
     each = names.split()

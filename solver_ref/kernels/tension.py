@@ -16,6 +16,7 @@ from solver_ref.kernels.kind import (
     KernelKind,
     beyond,
     out_of_range,
+    pull_names,
     stack,
     unstack,
     written_names,
@@ -31,7 +32,6 @@ from solver_ref.kernels.tension_ports import (
     elongation_names,
     motion_names,
     motion_of,
-    tension_names,
     unbalanced_names,
     working_robot,
 )
@@ -60,7 +60,7 @@ class Tension(KernelKind):
 
     def columns(self, robot: Robot) -> ColumnNames:
         check(robot)
-        answers = (*tension_names(robot), *unbalanced_names(robot), *elongation_names(robot))
+        answers = (*pull_names(robot), *unbalanced_names(robot), *elongation_names(robot))
         return ColumnNames(
             required=robot.coordinates,
             optional=motion_names(robot),
@@ -79,7 +79,7 @@ class Tension(KernelKind):
         found = tensions(robot, *motion, method="bounded-step")
         out = beyond(working_robot(robot), motion[0]) | _too_much(robot, motion)
         status = out_of_range(found.status.astype(np.int64), out)
-        result = unstack(found.tensions, tension_names(robot))
+        result = unstack(found.tensions, pull_names(robot))
         result["active"] = _masks(found.active)
         result |= unstack(found.unbalanced, unbalanced_names(robot))
         result |= _elongations(robot, found.tensions)
@@ -102,7 +102,7 @@ class Tension(KernelKind):
         same = regular & (_masks(found.active) == outputs["active"])
         if not same.any():
             return {"sets": 1.0}
-        own = stack(outputs, tension_names(robot))
+        own = stack(outputs, pull_names(robot))
         errors = {"N": float(np.abs(own - found.tensions)[same].max())}
         off = [np.abs(outputs[name] - x).max() for name, x in _elongations(robot, own).items()]
         if off:

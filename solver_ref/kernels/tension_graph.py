@@ -16,6 +16,7 @@ from solver_ref.fixed import FLAG, Format, next_power
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.iteration import Iteration
 from solver_ref.kernels.domain import pose_formats, pose_inputs, tracer
+from solver_ref.kernels.kind import pull_names
 from solver_ref.kernels.ports import status_word
 from solver_ref.kernels.tension_domain import TensionDomain
 from solver_ref.kernels.tension_ports import (
@@ -26,7 +27,6 @@ from solver_ref.kernels.tension_ports import (
     earth_weight,
     elongation_names,
     motion_names,
-    tension_names,
     twist_names,
     unbalanced_names,
     wrench_names,
@@ -145,7 +145,7 @@ class TensionGraph:
             value.into(0.0, self.domain.bounds.step if high is None else high, "saturate")
             for value, high in zip(judged.tensions, limits.highest, strict=True)
         ]
-        results = dict(zip(tension_names(robot), tensions, strict=True))
+        results = dict(zip(pull_names(robot), tensions, strict=True))
         results["active"] = _mask(free)
         scale = [1.0] * robot.translations + [robot.characteristic_length] * robot.rotations
         for name, x, unit in zip(unbalanced_names(robot), judged.unbalanced, scale, strict=True):

@@ -73,11 +73,6 @@ def unbalanced_names(robot: Robot) -> tuple[str, ...]:
     return tuple(f"u{name}" for name in wrench_names(robot))
 
 
-def tension_names(robot: Robot) -> tuple[str, ...]:
-    """What the cables pull with (N)."""
-    return tuple(f"T{i + 1}" for i in range(len(robot.cables)))
-
-
 def elongation_names(robot: Robot) -> tuple[str, ...]:
     """The elongations (m) of the cables that stretch."""
     return tuple(f"e{i + 1}" for i, cable in enumerate(robot.cables) if cable.stiffness)

@@ -91,7 +91,7 @@ _GENERATION = (
         "--runtime-geometry",
         is_flag=True,
         default=None,
-        help="Anchors, attachments, pulley radii and offsets can be loaded.",
+        help="Anchors, attachments, pulley radii, offsets and tension limits can be loaded.",
     ),
     click.option(
         "--sample-rate", type=NUMBER, metavar="HZ", help="How often track gets lengths [10000]."

@@ -1,8 +1,8 @@
 """The numbers of a robot that hardware can load at run time, and how far they may differ.
 
-Anchors and attachments along the axes in which the platform moves, pulley radii and the offsets of
-the encoders. A robot that was measured again differs in nothing else from the one that its hardware
-was made for; the rest (axes, stiffness, drums, workspace) is built in.
+Anchors and attachments along the axes in which the platform moves, pulley radii, the offsets of the
+encoders and the limits of the tensions. A robot that was measured again differs in nothing else
+from the one that its hardware was made for; the rest (axes, drums, workspace) is built in.
 """
 
 from __future__ import annotations
@@ -31,6 +31,12 @@ RADIUS_TOLERANCE = 0.1
 OFFSET_TOLERANCE = 0.1
 """How far a cable's offset may be from the robot's own (m)."""
 
+LIMITS = ("tension_min", "tension_max")
+LIMIT_TOLERANCE = 0.25
+"""How far a cable's least or largest tension may be from the robot's own, as a share of it."""
+LEAST_LIMIT = 1.0
+"""A smaller one (N) is built in: the ports of tensions have quarters of a newton."""
+
 BUILT_IN = ("kind", "motion", "gravity", "platform", "sensors", "workspace")
 """What a robot must have in common with the one that hardware was made for, beside its cables."""
 
@@ -44,7 +50,8 @@ INSIDE = 0.999
 class Number:
     """One number that can be loaded: of which cable (from 0) and, of a vector, along which axis.
 
-    `part` is `anchor`, `attachment`, `radius` or `offset`; `tolerance` is in m.
+    `part` is `anchor`, `attachment`, `radius`, `offset` or one of `LIMITS`; `tolerance` is in its
+    `unit`.
     """
 
     part: str
@@ -59,16 +66,20 @@ class Number:
         return f"{self.part}{self.cable + 1}{axis}"
 
     def of(self, robot: Robot) -> float:
-        """What it is in a robot (m)."""
+        """What it is in a robot (m or N)."""
         cable = robot.cables[self.cable]
         if self.part == "radius":
             return cable.pulley.radius
         value = getattr(cable, self.part)
-        return value if self.part == "offset" else value[self.axis]
+        return value[self.axis] if self.part in ("anchor", "attachment") else value
+
+    @property
+    def unit(self) -> str:
+        return "N" if self.part in LIMITS else "m"
 
 
 def numbers(robot: Robot) -> tuple[Number, ...]:
-    """All that can be loaded, cable by cable."""
+    """All that can be loaded, cable by cable; behind them the limits, where cables have any."""
     axes = [index for index in robot.free if index < 3]
     frame = max(math.dist(a.anchor, b.anchor) for a in robot.cables for b in robot.cables)
     outer = min(POSITION_TOLERANCE, FRAME_SHARE * frame)
@@ -82,6 +93,13 @@ def numbers(robot: Robot) -> tuple[Number, ...]:
             share = RADIUS_TOLERANCE * cable.pulley.radius
             found.append(Number("radius", place, tolerance=share))
         found.append(Number("offset", place, tolerance=OFFSET_TOLERANCE))
+    for place, cable in enumerate(robot.cables):
+        given = {part: getattr(cable, part) for part in LIMITS}
+        found += [
+            Number(part, place, tolerance=LIMIT_TOLERANCE * limit)
+            for part, limit in given.items()
+            if limit is not None and limit >= LEAST_LIMIT
+        ]
     return tuple(found)
 
 
@@ -93,8 +111,8 @@ def cables_with(robot: Robot, value: Callable[[Number], Any]) -> tuple[Cable, ..
         new = value(number)
         if number.part == "radius":
             cable = replace(cable, pulley=replace(cable.pulley, radius=new))
-        elif number.part == "offset":
-            cable = replace(cable, offset=new)
+        elif number.part == "offset" or number.part in LIMITS:
+            cable = replace(cable, **{number.part: new})
         else:
             vector = list(getattr(cable, number.part))
             vector[number.axis] = new
@@ -166,8 +184,8 @@ def loaded_codes(
                 robot.name,
                 number.name,
                 wrong="is out of the tolerance that the hardware was made for",
-                expected=f"{low:.6g} to {high:.6g} m",
-                got=f"{value:.6g} m",
+                expected=f"{low:.6g} to {high:.6g} {number.unit}",
+                got=f"{value:.6g} {number.unit}",
             )
         codes[number.name] = code
     return codes
@@ -184,6 +202,9 @@ def _check_built_in(made_for: Robot, robot: Robot) -> None:
     check("cables", len(made_for.cables), len(robot.cables))
     for place, (own, other) in enumerate(zip(made_for.cables, robot.cables, strict=True), 1):
         check(f"cable {place} pulley", bool(own.pulley), bool(other.pulley))
+        for part in LIMITS:
+            given = [getattr(cable, part) is not None for cable in (own, other)]
+            check(f"cable {place} {part}", *given)
     same = {number: number.of(made_for) for number in numbers(made_for)}
     others = cables_with(robot, same.__getitem__)
     for place, (own, other) in enumerate(zip(made_for.cables, others, strict=True), 1):

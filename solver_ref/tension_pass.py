@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar
 from solver_ref.cholesky import CholeskyBounds, solve
+from solver_ref.parts import Cable
 from solver_ref.robot import Robot
 from solver_ref.step import SolveBounds
 
@@ -43,19 +44,22 @@ class TensionLimits:
     middle: Vector
 
     @classmethod
-    def of(cls, robot: Robot) -> TensionLimits:
-        """A cable without a lower bound pulls with 0 N or more.
+    def of(cls, robot: Robot, cables: Sequence[Cable] | None = None) -> TensionLimits:
+        """A cable without a lower bound pulls with 0 N or more. `cables`: by default the robot's
+        own; their bounds may be any scalars.
 
         ValueError for a redundant robot without upper bounds: it has no middles.
         """
-        lowest = [cable.tension_min or 0.0 for cable in robot.cables]
-        highest = [cable.tension_max for cable in robot.cables]
+        cables = cables or robot.cables
+        lowest = [0.0 if cable.tension_min is None else cable.tension_min for cable in cables]
+        highest = [cable.tension_max for cable in cables]
         if len(robot.cables) <= len(robot.free):
             return cls(lowest, highest, lowest)
-        if None in highest:
-            number = highest.index(None) + 1
+        missing = [number for number, high in enumerate(highest, 1) if high is None]
+        if missing:
+            number = missing[0]
             raise ValueError(f"cable {number} of {robot.name} has no tension_max to stay below")
-        middle = [(low + high) / 2 for low, high in zip(lowest, highest, strict=True)]
+        middle = [0.5 * (low + high) for low, high in zip(lowest, highest, strict=True)]
         return cls(lowest, highest, middle)
 
 

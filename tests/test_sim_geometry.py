@@ -39,7 +39,7 @@ def crane(tmp_path_factory):
 @needs_icarus
 @pytest.mark.parametrize(
     "robot, kernel, count",
-    [("planar4", "lengths", 50), ("hangprinter", "forward", 12)],
+    [("planar4", "lengths", 50), ("hangprinter", "forward", 12), ("planar4", "tension", 10)],
 )
 def test_a_loaded_design_is_bit_exact_and_cycle_exact(tmp_path, robot, kernel, count):
     design = design_of(robot, kernel)
@@ -125,5 +125,6 @@ def test_an_option_that_was_not_asked_for_changes_nothing():
     assert "runtime_geometry" not in plain.canonical_options and not plain.parameters
     assert "geometry" not in plain.verilog
     assert design_of("hangprinter", "lengths").canonical_options["runtime_geometry"] is True
-    with pytest.raises(ValueError, match="the geometry of tension .* is built in"):
-        Design(load("planar4"), Options(kernel="tension", runtime_geometry=True))
+    with pytest.raises(ValueError, match="the geometry of step .* equilibrium is built in"):
+        hung = load("four-cable").with_options(closure="equilibrium")
+        Design(hung, Options(kernel="step", runtime_geometry=True))

@@ -100,6 +100,41 @@ def test_pulleys_and_stretching_cables_can_be_measured_again(kernel, closure, as
     assert {"radius3", "offset2"} <= set(codes)
 
 
+@pytest.mark.parametrize(
+    "robot, closure, tenth",
+    [
+        ("planar4", None, 0.1),
+        ("cogiro", None, 1.0),
+        ("four-cable", "attitude", 0.1),
+        ("four-cable-full", "equilibrium", 0.1),
+    ],
+)
+def test_tensions_follow_a_geometry_and_limits_that_were_measured_again(robot, closure, tenth):
+    made = kernel_of(robot, "tension", closure=closure)
+    other = moved(made.robot, SEED, farthest=True)
+    codes = loaded_codes(made.robot, made.graph.parameters, other)
+    assert {"anchor2_x", "attachment2_y", "tension_max2"} <= set(codes) and "offset2" not in codes
+    found, valid = errors(made, other, 400, codes)
+    assert found["N"] <= tenth and found["sets"] <= 0.01 and valid > 0.7, f"seed {SEED}: {found}"
+    # The numbers matter: tensions of the robot that it was made for are others.
+    assert errors(made, other, 400, {})[0]["N"] > 100 * found["N"]
+
+
+def test_a_cable_is_slack_below_the_tension_that_was_loaded():
+    sensed = load("four-cable").with_options(closure="attitude")
+    sensed = dataclasses.replace(sensed, sensors=("tension",))
+    made = KERNELS["track"].trace(Domain.of(sensed, "fine", loaded=True))
+    assert made.sequence.parameters["tension_min2"].format.fraction == 2
+    values = KERNELS["track"].draw(sensed, 20, np.random.default_rng(SEED))
+    values |= {f"S{i + 1}": np.full(20, 22.0) for i in range(4)}
+    inputs = {name: form.encode(values[name]) for name, form in made.sequence.fields.items()}
+    for least, slack in ((20.0, False), (21.75, False), (22.0, True), (25.0, True)):
+        other = with_cable(sensed, 1, tension_min=least)
+        codes = loaded_codes(sensed, made.sequence.parameters, other)
+        status = evaluate_sequence(made.sequence, inputs | codes)["status"]
+        assert ((status & int(Status.SLACK) != 0) == slack).all()
+
+
 def test_a_tracked_robot_can_be_measured_again():
     made = kernel_of("four-cable", "track", closure="attitude")
     other = moved(made.robot, SEED)
@@ -132,9 +167,12 @@ def test_numbers_are_those_that_the_motion_leaves_open():
     crane = numbers(load("four-cable-full"))
     assert [n.name for n in crane[:8]][-2:] == ["radius1", "offset1"]
     assert crane[0].tolerance == 0.05 and crane[6].tolerance == pytest.approx(0.005)
-    assert kernel_of("four-cable", "step").graph.parameters.keys() == {
-        n.name for n in numbers(load("four-cable"))
-    }
+    names = [n.name for n in numbers(load("four-cable"))]
+    limits = [f"tension_{end}{i + 1}" for i in range(4) for end in ("min", "max")]
+    assert names[-8:] == limits
+    assert kernel_of("four-cable", "step").graph.parameters.keys() == set(names[:-8])
+    # Of the limits below a newton nothing is loaded.
+    assert not any("tension_min" in n.name for n in numbers(load("planar4")))
 
 
 def test_a_small_robot_has_small_tolerances():
@@ -180,6 +218,10 @@ def with_cable(robot, place, **changes):
             lambda r: with_cable(r, 2, anchor=(5.0, 4.0, 6.0501)),
             "anchor3_z: is out of the tolerance .*; expected 5.95 to 6.05 m; got 6.0501 m$",
         ),
+        (
+            lambda r: with_cable(r, 1, tension_max=None),
+            "cable 2 tension_max: is built into the hardware; expected True; got False",
+        ),
         (lambda r: with_cable(r, 0, offset=-0.2), "offset1: .* expected -0.1 to 0.1 m"),
         (
             lambda r: with_cable(
@@ -210,6 +252,14 @@ def with_cable(robot, place, **changes):
 )
 def test_a_robot_that_differs_otherwise_is_refused_by_name(change, match):
     refused(change, match)
+
+
+def test_a_limit_out_of_its_tolerance_is_named_in_newtons():
+    made = kernel_of("four-cable", "tension", closure="attitude")
+    with pytest.raises(InputError, match="tension_max1: .* expected 9000 to 15000 N; got 8999 N"):
+        loaded_codes(
+            made.robot, made.graph.parameters, with_cable(made.robot, 0, tension_max=8999.0)
+        )
 
 
 def test_the_characteristic_length_stays_that_of_the_hardware():

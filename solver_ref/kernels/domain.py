@@ -15,9 +15,9 @@ from solver_ref.cable import cable_at, rotation, spatial
 from solver_ref.fixed import Format, Range
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
-from solver_ref.geometry import LEVER_ROOM, OFFSET_TOLERANCE, Number, cables_with
+from solver_ref.geometry import LEVER_ROOM, LIMITS, OFFSET_TOLERANCE, Number, cables_with
 from solver_ref.iteration import Iteration
-from solver_ref.kernels.corrections import encoder_format, encoder_spans
+from solver_ref.kernels.corrections import TENSION, encoder_format, encoder_spans
 from solver_ref.kernels.loop_precision import precise
 from solver_ref.loop_limits import joint_levers, loop_limits
 from solver_ref.mechanisms import loops_of
@@ -197,16 +197,20 @@ def tracer(
 def traced_cables(m: TracedArithmetic, robot: Robot) -> tuple[Cable, ...]:
     """The cables with parameters of the graph for their numbers, in the order of the addresses.
 
-    A number has the precision of constants of the geometry, or what fits its word, half a quantum
-    of poses at least.
+    A length has the precision of constants of the geometry, or what fits its word, half a quantum
+    of poses at least; a tension that of the kernel's tensions.
     """
+    tension = getattr(m.profile, "tension", Fraction(TENSION.fraction)).bits
 
     def parameter(number: Number) -> Fixed:
         value, tolerance = number.of(robot), number.tolerance
         width = FACTOR_BITS if number.part in ("attachment", "radius") else WORD_BITS
         integer = math.frexp(abs(value) + tolerance)[1] + 1
-        fraction = min(m.profile.geometry.bits, width - integer)
-        fraction = max(fraction, m.profile.pose.bits + 1)
+        if number.part in LIMITS:
+            fraction = min(tension, width - integer)
+        else:
+            fraction = min(m.profile.geometry.bits, width - integer)
+            fraction = max(fraction, m.profile.pose.bits + 1)
         code = round(math.ldexp(value, fraction))
         size = math.floor(math.ldexp(tolerance, fraction))
         span = Range(code - size, code + size, fraction)

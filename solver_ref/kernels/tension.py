@@ -52,7 +52,7 @@ def tension_kernel(domain: Domain) -> Kernel:
 class Tension(KernelKind):
     name = "tension"
     what = "pose, twist, acceleration, applied wrench -> tensions, active set, unbalanced wrench"
-    closures = CLOSURES
+    closures = loadable = CLOSURES
     usual_ii = 8
 
     def trace(self, domain: Domain) -> Kernel:

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from solver_ref.fixed import next_power
+from solver_ref.geometry import LIMIT_TOLERANCE
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.tension_ports import UNKNOWN_LIMIT, check, earth_weight, working_robot
 from solver_ref.kernels.tension_samples import Sizes, sampled
@@ -45,7 +46,7 @@ class TensionProfile(Profile):
 
 @dataclass(frozen=True)
 class TensionDomain:
-    """What the graph is made for."""
+    """What the graph is made for. `limits` are the robot's own."""
 
     domain: Domain
     profile: TensionProfile
@@ -59,15 +60,16 @@ class TensionDomain:
         check(domain.robot)
         robot = working_robot(domain.robot)
         if robot != domain.robot:
-            domain = Domain.of(robot, domain.profile.name)
-        limits, seen = TensionLimits.of(robot), sampled(robot)
-        bounds = _bounds(robot, seen)
+            domain = Domain.of(robot, domain.profile.name, loaded=domain.loaded)
+        limits, seen = TensionLimits.of(robot), sampled(robot, domain.loaded)
+        bounds = _bounds(robot, seen, 1 + LIMIT_TOLERANCE if domain.loaded else 1.0)
         precision = _precision(robot, limits, bounds, seen)
         profile = _profile(robot, domain.profile, precision, min(seen.floors))
         return cls(domain, profile, limits, bounds, precision)
 
 
-def _bounds(robot: Robot, seen: Sizes) -> SolveBounds:
+def _bounds(robot: Robot, seen: Sizes, room: float) -> SolveBounds:
+    """`room`: how many times the robot's own a cable's limit may be."""
     known = [cable.tension_max for cable in robot.cables if cable.tension_max is not None]
     expected = max(known, default=UNKNOWN_LIMIT * earth_weight(robot))
     return SolveBounds(
@@ -75,7 +77,7 @@ def _bounds(robot: Robot, seen: Sizes) -> SolveBounds:
         factor=math.inf,
         right_side=next_power(MARGIN * seen.sizes["right_side"]),
         solution=next_power(MARGIN * seen.sizes["solution"]),
-        step=next_power(max(expected, MARGIN * seen.sizes["tension"])),
+        step=next_power(max(room * expected, MARGIN * seen.sizes["tension"])),
     )
 
 

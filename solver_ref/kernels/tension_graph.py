@@ -6,6 +6,7 @@ state of `solver_ref.tension_pass`.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from solver_ref.cable import Rotation, rotation, spatial
 from solver_ref.elongation import elongation
 from solver_ref.fixed import FLAG, Format, next_power
 from solver_ref.fixed_arithmetic import Fixed
+from solver_ref.geometry import LIMITS
 from solver_ref.iteration import Iteration
 from solver_ref.kernels.domain import pose_formats, pose_inputs, tracer
 from solver_ref.kernels.kind import pull_names
@@ -36,7 +38,7 @@ from solver_ref.kernels.unit_rows import unit_rows
 from solver_ref.statics import carried_wrench
 from solver_ref.status import Status
 from solver_ref.tension import BALANCE, UNBALANCED_LIMIT
-from solver_ref.tension_pass import TensionPass, TensionState, tension_pass
+from solver_ref.tension_pass import TensionLimits, TensionPass, TensionState, tension_pass
 
 STRETCH_ERROR = 2.0**-24
 """The error that is allowed to an elongation (m)."""
@@ -53,8 +55,21 @@ class TensionGraph:
         self.domain, self.profile = domain, domain.profile
         self.robot = robot = domain.domain.robot
         self.m = tracer(robot, self.profile)
+        self.limits = self._limits()
         self.redundant = len(robot.cables) > len(robot.free)
         self.limit = pass_limit(robot)
+
+    def _limits(self) -> TensionLimits:
+        """The robot's own, or what is loaded."""
+        if not self.domain.domain.loaded:
+            return self.domain.limits
+        cables = []
+        for cable in self.domain.domain.cables(self.m):
+            given = {part: getattr(cable, part) for part in LIMITS}
+            known = {part: x for part, x in given.items() if x is not None}
+            fixed = {part: self.m.constant(x, "tension") for part, x in known.items()}
+            cables.append(dataclasses.replace(cable, **fixed))
+        return TensionLimits.of(self.robot, cables)
 
     def build(self) -> Iteration:
         m, robot, domain = self.m, self.robot, self.domain
@@ -64,9 +79,7 @@ class TensionGraph:
         turn = rotation(m, pose[3:])
         rows = unit_rows(m, domain.domain, pose[:3], turn)
         wrench = self._wrench(turn, motion)
-        judged = tension_pass(
-            m, domain.limits, rows, wrench, state, domain.bounds, domain.precision
-        )
+        judged = tension_pass(m, self.limits, rows, wrench, state, domain.bounds, domain.precision)
         last = m.negation(m.less(count, float(self.limit - 1)))
         outputs = self._following(judged.following) | {"next_count": count + 1.0}
         top = 2 ** self.limit.bit_length() - 1.0
@@ -139,10 +152,10 @@ class TensionGraph:
     def _results(
         self, state: TensionState, judged: TensionPass, wrench: list[Fixed]
     ) -> dict[str, Fixed]:
-        m, robot, limits = self.m, self.robot, self.domain.limits
+        m, robot, limits = self.m, self.robot, self.limits
         free = [m.negation(m.any([a, b])) for a, b in zip(state.low, state.high, strict=True)]
         tensions = [
-            value.into(0.0, self.domain.bounds.step if high is None else high, "saturate")
+            self._given_out(value, high)
             for value, high in zip(judged.tensions, limits.highest, strict=True)
         ]
         results = dict(zip(pull_names(robot), tensions, strict=True))
@@ -157,6 +170,12 @@ class TensionGraph:
             stretch = elongation(m, stiffness, tension, law, error=STRETCH_ERROR)
             results[name] = m.builder.constant(0.0) if stretch == 0 else stretch
         return results | {"status": status_word(m, self._status(free, judged, wrench))}
+
+    def _given_out(self, value: Fixed, high: Fixed | float | None) -> Fixed:
+        """A tension between 0 and its bound."""
+        if not isinstance(high, Fixed):
+            return value.into(0.0, self.domain.bounds.step if high is None else high, "saturate")
+        return self.m.minimum([value.into(0.0, self.domain.bounds.step, "saturate"), high])
 
     def _status(
         self, free: list[Fixed], judged: TensionPass, wrench: list[Fixed]
@@ -184,7 +203,7 @@ class TensionGraph:
 
     def _beyond(self, tensions: list[Fixed]) -> list[Fixed]:
         """Flags: a tension is above its bound; with redundant cables also, it is below."""
-        m, limits = self.m, self.domain.limits
+        m, limits = self.m, self.limits
         flags = []
         for x, low, high in zip(tensions, limits.lowest, limits.highest, strict=True):
             if high is not None:

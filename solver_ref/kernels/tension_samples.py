@@ -15,6 +15,7 @@ import numpy as np
 
 from solver_ref.conditioning import scaled_jacobian
 from solver_ref.equilibrium_poses import sample_equilibria
+from solver_ref.geometry import recalibrated, spread_cables
 from solver_ref.kernels.kind import Columns, drawn_poses, twist_names, unstack
 from solver_ref.kernels.tension_ports import (
     acceleration_names,
@@ -27,12 +28,15 @@ from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
 from solver_ref.statics import carried_wrenches
 from solver_ref.status import Status
-from solver_ref.tension import Pass, passes, tensions
+from solver_ref.tension import BALANCE, Pass, passes, tensions
 from solver_ref.tension_pass import PIVOT_FLOOR, TensionLimits
 
 SAMPLES, REGULAR = 1000, 0.99
 """Rows that the sizes are sampled on, and the share of those with an answer that counts: the ones
 farthest from being singular."""
+NEARER = 0.25
+"""The smallest pivot with another geometry, over that with the robot's own, with which a row still
+counts."""
 
 RESTING, LOADED, STRONG = 0.3, 0.5, 0.1
 """Shares of the rows at rest, under a load, and with `PUSH` times the usual motion and load."""
@@ -96,20 +100,25 @@ class _Recorder(LogicArithmetic):
 
 
 @cache
-def sampled(robot: Robot) -> Sizes:
+def sampled(robot: Robot, loaded: bool = False) -> Sizes:
     """What the passes of test rows that have an answer go through, but for the least regular.
 
-    ValueError where no row has an answer.
+    `loaded`: each row with some geometry that can be loaded. ValueError where no row has an answer.
     """
     motion = motion_of(robot, drawn(robot, SAMPLES, np.random.default_rng(23)))
     answered = tensions(robot, *motion, method="bounded-step").status & int(Status.VALID) != 0
     if not answered.any():
         raise ValueError(f"the cables of {robot.name} hold it nowhere in its workspace")
-    seen = list(robot_passes(robot, motion, _Recorder))
+    other = recalibrated(robot, spread_cables(robot, SAMPLES, 26)) if loaded else robot
+    seen = list(robot_passes(other, motion, _Recorder))
     pivots = np.array([[np.broadcast_to(p, SAMPLES) for p in one.m.pivots] for one in seen])
     live = np.array([one.live for one in seen])
     smallest = np.where(live, pivots.min(axis=1), np.inf).min(axis=0)
-    regular = answered & (smallest >= np.quantile(smallest[answered], 1 - REGULAR))
+    if loaded:
+        least = NEARER * min(sampled(robot).floors)
+        regular = answered & _balanced(robot, seen) & (smallest >= least)
+    else:
+        regular = answered & (smallest >= np.quantile(smallest[answered], 1 - REGULAR))
     counted = live & regular
     floors = np.where(counted[:, None], pivots, np.inf).min(axis=(0, 2))
     return Sizes(
@@ -123,6 +132,17 @@ def sampled(robot: Robot) -> Sizes:
             for name in seen[0].m.sizes
         },
     )
+
+
+def _balanced(robot: Robot, seen: list[Pass]) -> np.ndarray:
+    """The rows (N,) that end in balance, as redundant cables have to."""
+    redundant = len(robot.cables) > len(robot.free)
+    most = BALANCE * max(TensionLimits.of(robot).middle) if redundant else math.inf
+    ends = []
+    for one in seen:
+        left = np.max(np.abs(np.broadcast_arrays(*one.found.unbalanced, one.live)[:-1]), axis=0)
+        ends.append(one.live & one.found.done & (left <= most))
+    return np.any(ends, axis=0)
 
 
 def robot_passes(

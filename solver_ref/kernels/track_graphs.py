@@ -110,8 +110,11 @@ class TrackGraphs(TrackFormats):
         if "tension" not in self.robot.sensors:
             return None
         flags = []
-        for i, cable in enumerate(self.robot.cables):
+        for i, cable in enumerate(self.domain.cables(m)):
             tension = m.input(f"S{i + 1}", TENSION)
+            if isinstance(cable.tension_min, Fixed):
+                flags.append(m.negation(m.less(cable.tension_min, tension)))
+                continue
             lowest = math.floor(math.ldexp(cable.tension_min or 0.0, TENSION.fraction))
             flags.append(tension.apply(g.Outside, lo=lowest + 1, hi=TENSION.hi))
         return some(flags)

@@ -41,7 +41,8 @@ class GenerationOptions(TypedDict, total=False):
     `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
     `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
     `printed`; `sample_rate` (Hz): how often `track` gets lengths (10 kHz); `runtime_geometry`:
-    whether anchors, attachments, radii, offsets and limits can be loaded (no); `preset`: a name of
+    whether anchors, attachments, radii, offsets and limits can be loaded (no); `mechanism`: a Python
+    file of loop equations, of a robot of the kind `custom`; `preset`: a name of
     `kinegate.presets.PRESETS`, whose options stand behind those that are given.
     """
 
@@ -55,6 +56,7 @@ class GenerationOptions(TypedDict, total=False):
     elongation: str
     sample_rate: float
     runtime_geometry: bool
+    mechanism: str
     preset: str
 
 
@@ -89,8 +91,15 @@ def expanded(name: str, options: GenerationOptions) -> GenerationOptions:
 
 def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
     """The robot with the asked accuracy, closure and law, and how messages call it."""
-    robot = source if isinstance(source, Robot) else load(source)
-    name = robot.name if isinstance(source, Robot) else fspath(source)
+    equations = options.get("mechanism")
+    name = source.name if isinstance(source, Robot) else fspath(source)
+    if not isinstance(source, Robot):
+        robot = load(source, mechanism=equations)
+    elif equations is None:
+        robot = source
+    else:
+        wrong, expected = "has no meaning", "a robot file, not a robot"
+        raise OptionError(name, "mechanism", wrong=wrong, expected=expected, got=shown(equations))
     accuracy, closure = options.get("accuracy"), options.get("closure")
     if closure is not None and closure not in CLOSURES:
         raise unknown(name, "closure", closure, CLOSURES)

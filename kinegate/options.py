@@ -88,6 +88,9 @@ _GENERATION = (
         "--closure", metavar="C", help="What closes an under-determined robot [the robot's own]."
     ),
     click.option(
+        "--mechanism", metavar="FILE.py", help="Loop equations of a robot of the kind custom."
+    ),
+    click.option(
         "--runtime-geometry",
         is_flag=True,
         default=None,

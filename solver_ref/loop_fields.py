@@ -16,6 +16,8 @@ from solver_ref.robot import Joint, Numbers, Vector
 Size = str | tuple[str, int]
 """A unit, or the unit and size of a vector."""
 Scales = Mapping[str, Decimal]
+UNITS = ("m", "rad", "1")
+"""What numbers of a mechanism can be."""
 
 
 def read_loops(top: Table, equations: Any) -> dict[str, Any]:
@@ -23,7 +25,11 @@ def read_loops(top: Table, equations: Any) -> dict[str, Any]:
 
     Raises RobotError for a key or type that is wrong.
     """
-    scales = {"m": top.units.length, "rad": top.units.angle, "1": ONE}
+    scales = dict(zip(UNITS, (top.units.length, top.units.angle, ONE), strict=True))
+    for key, constant in (("geometry", "GEOMETRY"), ("chain", "CHAIN")):
+        if key in top.values and not hasattr(equations, constant):
+            expected = f"no such key, as the equations have no {constant}"
+            raise top.error(key, wrong="is not read", expected=expected, got="a table")
     geometry: Numbers = ()
     chains: tuple[Numbers, ...] = ()
     if hasattr(equations, "GEOMETRY"):

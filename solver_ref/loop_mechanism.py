@@ -2,7 +2,7 @@
 
 Beside the functions that `solver_ref.loops` names, a module has the constants
 
-- ``KIND``: its word in robot files (a user's own is of the kind `custom`);
+- ``KIND``: its word in robot files (a user's own has none);
 - ``MOTIONS``: those that it can have;
 - ``JOINTS``: the unit (`rad` or `m`) of each measured joint by its name;
 - ``CHAIN``: what each `[[chain]]` table of the robot file holds, one for each joint; and

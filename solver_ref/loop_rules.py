@@ -54,15 +54,15 @@ def _check_home(loops: Loops, top: Table) -> None:
     openings, by_twist, by_joint = loops.system(home, joints)
     if by_joint.shape[-1] != by_joint.shape[-2] or not np.isfinite(by_twist).all():
         raise top.error(
-            "equations",
-            wrong="have the wrong constraints",
+            "kind",
+            wrong="has the wrong constraints",
             expected=f"{by_joint.shape[-1]} finite ones, as there are joints",
             got=f"{by_joint.shape[-2]} of them",
         )
     if np.abs(openings).max() > CLOSED:
         raise top.error(
-            "equations",
-            wrong="do not agree: the joints of home do not close the loops",
+            "kind",
+            wrong="has an inverse whose joints do not close the loops at home",
             expected=f"openings of {CLOSED:g} m at most",
             got=f"{np.abs(openings).max():.3g} m",
         )

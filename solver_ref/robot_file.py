@@ -42,6 +42,8 @@ KEYS = (
     "workspace",
     "accuracy",
 )
+# The key by which a robot file names a file of equations, of the kinds that have it.
+EQUATIONS = "mechanism"
 # Planned words of the format: refused by name, never ignored.
 PLANNED_KINDS = ("stewart", "planar-3rrr", "serial")
 
@@ -55,10 +57,11 @@ def builtin_names() -> list[str]:
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
-def load(robot: str | PathLike[str]) -> Robot:
+def load(robot: str | PathLike[str], *, mechanism: str | PathLike[str] | None = None) -> Robot:
     """Read the robot file at a path, or the built-in robot of that name.
 
-    A built-in's name means the built-in; write `./name` for a file of the same name.
+    A built-in's name means the built-in; write `./name` for a file of the same name. `mechanism`:
+    the file of equations of a robot of the kind `custom`, in place of the one that its file names.
 
     Raises
     ------
@@ -70,7 +73,7 @@ def load(robot: str | PathLike[str]) -> Robot:
     builtins = builtin_names()
     if name in builtins:
         entry = resources.files("solver_ref") / "robots" / f"{name}.toml"
-        return loads(entry.read_text(encoding="utf-8"), file=name)
+        return loads(entry.read_text(encoding="utf-8"), file=name, mechanism=mechanism)
     try:
         text = Path(name).read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -88,11 +91,12 @@ def load(robot: str | PathLike[str]) -> Robot:
         raise RobotError(
             name, "ROBOT", wrong="cannot be read", expected="a TOML file", got=str(reason)
         ) from None
-    return loads(text, file=name)
+    return loads(text, file=name, mechanism=mechanism)
 
 
-def loads(text: str, *, file: str = "robot") -> Robot:
-    """Read a robot from the text of a robot file; `file` names it in messages.
+def loads(text: str, *, file: str = "robot", mechanism: str | PathLike[str] | None = None) -> Robot:
+    """Read a robot from the text of a robot file; `file` names it in messages, `mechanism` as for
+    `load`.
 
     Raises RobotError as `load` does; warns with `InertiaWarning` where a non-physical inertia is
     accepted.
@@ -105,9 +109,14 @@ def loads(text: str, *, file: str = "robot") -> Robot:
             file, "TOML", wrong="is malformed", expected="a TOML document", got=got
         ) from None
     top = Table(values, file=file)
-    mechanism = _mechanism(top)
-    top.allow((*KEYS, *mechanism.keys), later=LATER_KEYS)
-    return _robot(top, mechanism)
+    kind = _mechanism(top)
+    if mechanism is not None:
+        if EQUATIONS not in kind.keys:
+            expected, got = "custom, or no file of equations", shown(kind.kind)
+            raise top.error("kind", wrong="has its own equations", expected=expected, got=got)
+        top.values[EQUATIONS] = str(Path(mechanism).absolute())
+    top.allow((*KEYS, *kind.keys), later=LATER_KEYS)
+    return _robot(top, kind)
 
 
 def _mechanism(top: Table) -> Mechanism:

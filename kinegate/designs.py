@@ -41,8 +41,8 @@ class GenerationOptions(TypedDict, total=False):
     `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
     `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
     `printed`; `sample_rate` (Hz): how often `track` gets lengths (10 kHz); `runtime_geometry`:
-    whether anchors, attachments, radii, offsets and limits can be loaded (no); `mechanism`: a Python
-    file of loop equations, of a robot of the kind `custom`; `preset`: a name of
+    whether anchors, attachments, radii, offsets and limits can be loaded (no); `mechanism`: the
+    file of loop equations of a robot of the kind `custom`; `preset`: a name of
     `kinegate.presets.PRESETS`, whose options stand behind those that are given.
     """
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
 
+from hdl.axi_map import AxiInterface, Facts
+from hdl.axi_shell import TAG_BITS, AxiShell
+from hdl.packing import Packing
 from hdl.pipeline import Pipeline
 from hdl.ring import RingKernel
 from hdl.schedule import Plan, Schedule, combined, schedule
@@ -20,6 +24,7 @@ from solver_ref.iteration import Iteration, Ring
 from solver_ref.kernels import KERNELS, KernelKind
 from solver_ref.kernels.corrections import stretches
 from solver_ref.kernels.domain import Domain, Kernel
+from solver_ref.parameters import words
 from solver_ref.profile import PROFILES
 from solver_ref.robot import Robot
 from solver_ref.sequence import Offsets, Sequence
@@ -29,6 +34,8 @@ MAIN = "prepare"
 """The long graph of a sequence, which shares its multipliers over II cycles."""
 LARGEST_II = 1024
 LARGEST_CLOCK_MHZ = 1000.0
+SHELLS = {"stream": 0, "axi": 32, "axi64": 64}
+"""What is around the kernel: its own streams, or AXI with beats of so many bits."""
 DEFAULT_CLOCK_MHZ = {"xc7": 120.0, "ecp5": 100.0}
 
 
@@ -42,12 +49,15 @@ class Options:
     profile: str = "fine"
     clock_mhz: float | None = None
     runtime_geometry: bool = False
+    shell: str = "stream"
 
     def __post_init__(self) -> None:
         if self.kernel not in KERNELS:
             raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
         if self.profile not in PROFILES:
             raise ValueError(f"profile must be one of {', '.join(PROFILES)}, not {self.profile!r}")
+        if self.shell not in SHELLS:
+            raise ValueError(f"shell must be one of {', '.join(SHELLS)}, not {self.shell!r}")
         if not 1 <= self.ii <= LARGEST_II:
             raise ValueError(f"ii must be between 1 and {LARGEST_II} clock cycles, not {self.ii}")
         if self.clock_mhz is not None and not 0 < self.clock_mhz <= LARGEST_CLOCK_MHZ:
@@ -70,7 +80,13 @@ class Design:
     @property
     def name(self) -> str:
         """The Verilog module's name."""
-        return f"{self.robot.name}_{self.options.kernel}".replace("-", "_")
+        shell = "_axi" if self.beat_bits else ""
+        return f"{self.robot.name}_{self.options.kernel}{shell}".replace("-", "_")
+
+    @property
+    def beat_bits(self) -> int:
+        """Of the AXI streams; 0 without an AXI shell."""
+        return SHELLS[self.options.shell]
 
     @cached_property
     def target(self) -> Target:
@@ -186,16 +202,35 @@ class Design:
         return self.offsets.cycles if self.offsets else self.options.ii
 
     def component(self, *, behavioural: bool = False) -> StreamPorts:
-        """A new Amaranth component; `behavioural` where no `kg_mul` module is at hand."""
+        """A new kernel; `behavioural` where no `kg_mul` module is at hand."""
+        return self._kernel(self.TAG_WIDTH, behavioural)
+
+    def _kernel(self, tag_width: int, behavioural: bool = False) -> StreamPorts:
         if self.sequence:
-            return SequenceKernel(
-                self.sequence, self._pipelines(behavioural), tag_width=self.TAG_WIDTH
-            )
+            return SequenceKernel(self.sequence, self._pipelines(behavioural), tag_width=tag_width)
         pipeline = Pipeline(self.graph, self.schedule, self.target, behavioural=behavioural)
         if self.iteration:
-            return RingKernel(self.iteration, pipeline, tag_width=self.TAG_WIDTH)
+            return RingKernel(self.iteration, pipeline, tag_width=tag_width)
         block_ram = self.target.delay_line == "dram"
-        return StreamKernel(pipeline, tag_width=self.TAG_WIDTH, block_ram=block_ram)
+        return StreamKernel(pipeline, tag_width=tag_width, block_ram=block_ram)
+
+    @property
+    def geometry_digest(self) -> int:
+        """32 bits of the geometry at first: what a load port would show, else of the robot."""
+        return words(self.parameters)[-1] if self.parameters else int(self.robot.digest[:8], 16)
+
+    @cached_property
+    def axi(self) -> AxiInterface | None:
+        """The AXI interface around the kernel, where there is one."""
+        if not self.beat_bits:
+            return None
+        facts = Facts(
+            design=int(hashlib.sha256(self.header.encode()).hexdigest()[:8], 16),
+            geometry=self.geometry_digest,
+            geometry_words=len(self.parameters),
+        )
+        inputs, outputs = (Packing(f, self.beat_bits) for f in (self.inputs, self.outputs))
+        return AxiInterface(name=self.name, inputs=inputs, outputs=outputs, facts=facts)
 
     def _pipelines(self, behavioural: bool) -> dict[str, Pipeline]:
         targets = {
@@ -215,6 +250,8 @@ class Design:
         options = dataclasses.asdict(self.options)
         if not self.options.runtime_geometry:  # the usual one
             del options["runtime_geometry"]
+        if not self.beat_bits:
+            del options["shell"]
         return options | {
             "clock_mhz": self.clock_mhz,
             "accuracy": self.robot.accuracy.length,
@@ -222,12 +259,17 @@ class Design:
             **own,
         }
 
-    @cached_property
-    def verilog(self) -> str:
-        """The generated file: deterministic, with the options and the robot's digest on top."""
-        header = (
+    @property
+    def header(self) -> str:
+        """What the generated files say of themselves: the options and the robot's digest."""
+        return (
             f"{self.name}: kernel {self.options.kernel} of the robot {self.robot.name}\n"
             f"options {json.dumps(self.canonical_options, sort_keys=True)}\n"
             f"robot sha256 {self.robot.digest}"
         )
-        return verilog(self.component(), self.name, header)
+
+    @cached_property
+    def verilog(self) -> str:
+        """The generated file: deterministic, with its header on top."""
+        made = AxiShell(self._kernel(TAG_BITS), self.axi) if self.axi else self.component()
+        return verilog(made, self.name, self.header)

@@ -27,12 +27,14 @@ def testbench(
     inputs: Mapping[str, Format],
     outputs: Mapping[str, Format],
     tag_width: int,
+    dut: str | None = None,
     vectors: int = 1000,
     drain: int = 256,
     watchdog: int = 100_000,
     geometry_words: int = 0,
 ) -> str:
-    """Verilog-2001 text of the module `<name>_tb` around a kernel with `hdl.shell` stream ports.
+    """Verilog-2001 text of the module `<name>_tb` around a kernel with `hdl.shell` stream ports,
+    the module `dut` (default `name`).
 
     `vectors` is how many it runs by default and at most (define `KINEGATE_CAPACITY` for more);
     `drain` cycles after the last output it still watches for one too many; `watchdog` cycles
@@ -43,6 +45,7 @@ def testbench(
         raise ValueError(f"tag_width must be between 1 and 31, not {tag_width}")
     words = {
         "NAME": name,
+        "DUT": dut or name,
         "VECTORS": vectors,
         "DRAIN": drain,
         "WATCHDOG": watchdog,
@@ -56,8 +59,13 @@ def testbench(
         "COMPARISONS": _comparisons(outputs),
         "GEOMETRY_WORDS": geometry_words,
     }
-    template = _GEOMETRY.sub(r"\1" if geometry_words else "", _TEMPLATE.read_text())
-    return re.sub(r"@(\w+)@", lambda match: str(words[match[1]]), template)
+    return filled(_TEMPLATE, words, geometry=geometry_words > 0)
+
+
+def filled(template: Path, words: Mapping[str, object], *, geometry: bool) -> str:
+    """A template with its `@WORD@`s replaced, and its parts for a load port where there is one."""
+    text = _GEOMETRY.sub(r"\1" if geometry else "", template.read_text())
+    return re.sub(r"@(\w+)@", lambda match: str(words[match[1]]), text)
 
 
 def _bits(fields: Mapping[str, Format]) -> int:

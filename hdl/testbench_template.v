@@ -60,7 +60,7 @@ module @NAME@_tb;
   integer loaded;
 //@ end
 
-  @NAME@ dut (
+  @DUT@ dut (
     .clk(clk), .rst(rst),
 //@ geometry
     .geometry_valid(geometry_valid), .geometry_ready(geometry_ready),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from hdl.target import targets
+from kinegate.axi_files import axi_files, manifest_entry
 from kinegate.cost import cost_of
 from kinegate.designs import (
     GenerationOptions,
@@ -166,15 +167,17 @@ def generate(
         check_pace(name, design)
         report(2, 3, "Verilog")
         _ = design.verilog
+        more, told = axi_files(design), {"axi": manifest_entry(design)}
     report(3, 3, f"{vectors} golden vectors")
     try:
-        manifest = write_package(design, place, count=vectors, seed=seed)
+        manifest = write_package(design, place, count=vectors, seed=seed, more=more, told=told)
     except OSError as error:
         raise _no_place(place, error.strerror or type(error).__name__) from None
     stem = design.name
     files = [f"{stem}.v", f"{stem}_tb.v", f"{stem}_in.hex", f"{stem}_expected.hex"]
     files += ["vectors.npz", "manifest.json", *manifest["software"]["files"]]
     files += [manifest["geometry"]["file"]] if manifest["geometry"] else []
+    files += more
     return {"directory": str(directory), "files": files} | manifest
 
 

@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypedDict
 
-from hdl.design import LARGEST_CLOCK_MHZ, LARGEST_II, Design, Options
+from hdl.design import LARGEST_CLOCK_MHZ, LARGEST_II, SHELLS, Design, Options
 from hdl.target import targets
 from kinegate.presets import PRESETS
 from sim.package import MANIFEST, Package, read_package
@@ -41,8 +41,9 @@ class GenerationOptions(TypedDict, total=False):
     `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
     `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
     `printed`; `sample_rate` (Hz): how often `track` gets lengths (10 kHz); `runtime_geometry`:
-    whether anchors, attachments, radii, offsets and limits can be loaded (no); `mechanism`: the
-    file of loop equations of a robot of the kind `custom`; `preset`: a name of
+    whether anchors, attachments, radii, offsets and limits can be loaded (no); `shell`: `stream`,
+    or AXI with beats of 32 or 64 bits, `axi` or `axi64`; `mechanism`: the file of loop equations of
+    a robot of the kind `custom`; `preset`: a name of
     `kinegate.presets.PRESETS`, whose options stand behind those that are given.
     """
 
@@ -57,6 +58,7 @@ class GenerationOptions(TypedDict, total=False):
     sample_rate: float
     runtime_geometry: bool
     mechanism: str
+    shell: str
     preset: str
 
 
@@ -138,8 +140,14 @@ def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
 def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
     """The design of a robot; its parts are computed when they are asked for."""
     options = expanded(name, options)
-    chosen = {"kernel": "step", "target": "xc7z020", "profile": "fine", **options}
-    known = {"kernel": KERNELS, "target": targets(), "profile": PROFILES}
+    chosen = {
+        "kernel": "step",
+        "target": "xc7z020",
+        "profile": "fine",
+        "shell": "stream",
+        **options,
+    }
+    known = {"kernel": KERNELS, "target": targets(), "profile": PROFILES, "shell": SHELLS}
     for key, words in known.items():
         if chosen[key] not in words:
             raise unknown(name, key, chosen[key], words)
@@ -152,7 +160,7 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         _check_loadable(name, robot, kind)
     with refusing(name):
         kind.columns(robot)  # raises what the kernel misses in the robot's file
-    fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile")}
+    fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile", "shell")}
     return Design(robot, Options(**fields, clock_mhz=chosen.get("clock"), runtime_geometry=loaded))
 
 
@@ -258,8 +266,8 @@ def _open_directory(directory: Path, options: GenerationOptions) -> Opened:
 
 def _check_same(name: str, options: GenerationOptions, design: Design) -> None:
     """A generated directory is what it is: an option may only repeat what it was made with."""
-    made = {"runtime_geometry": False, "sample_rate": design.robot.sample_rate}
-    made |= design.canonical_options
+    usual = {"runtime_geometry": False, "shell": "stream"}
+    made = usual | {"sample_rate": design.robot.sample_rate} | design.canonical_options
     for key, value in options.items():
         own = made.get("clock_mhz" if key == "clock" else key)
         if value != own:

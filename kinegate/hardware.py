@@ -92,6 +92,14 @@ def _check_simulator(opened: Opened, simulator: str) -> None:
             expected=" or ".join(SIMULATORS),
             got=simulator,
         )
+    if simulator == AMARANTH and opened.design.beat_bits:
+        raise OptionError(
+            opened.name,
+            "simulator",
+            wrong="runs kernels with their own streams only",
+            expected=f"{' or '.join(SIMULATORS)} with this shell",
+            got=simulator,
+        )
     if simulator in SIMULATORS and (reason := available(simulator)):
         raise ToolMissing(reason)
 

@@ -100,6 +100,9 @@ _GENERATION = (
         "--sample-rate", type=NUMBER, metavar="HZ", help="How often track gets lengths [10000]."
     ),
     click.option(
+        "--shell", metavar="S", help="stream, axi or axi64: what is around the kernel [stream]."
+    ),
+    click.option(
         "--elongation", metavar="LAW", help="By which cables stretch: integrated or printed."
     ),
 )

@@ -75,7 +75,8 @@ def simulate(
         options=options,
         loaded=vectors.loaded,
     )
-    return measured(design, vectors, result, accept, present, timed=not options)
+    timed = not options and not design.beat_bits
+    return measured(design, vectors, result, accept, present, timed=timed)
 
 
 def measured(

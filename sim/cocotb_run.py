@@ -35,8 +35,6 @@ def run_cocotb(
     and `ii` are checked where they are given, which is for kernels whose cycles do not depend on
     the data. `simulator` is a name that cocotb knows; its program is looked for in PATH.
     """
-    build_dir = Path(build_dir).resolve()
-    build_dir.mkdir(parents=True, exist_ok=True)
     setup = {
         "inputs": {name: str(form) for name, form in inputs.items()},
         "outputs": {name: str(form) for name, form in outputs.items()},
@@ -46,15 +44,29 @@ def run_cocotb(
         "latency": latency,
         "ii": ii,
     }
-    (build_dir / "bench.json").write_text(json.dumps(setup))
-    sources = [Path(file).resolve() for file in verilog_files]
-    return _run(sources, top, build_dir, simulator, test_module)
+    return run_tests(
+        verilog_files, top, build_dir, setup=setup, simulator=simulator, test_module=test_module
+    )
 
 
-def _run(sources: list[Path], top: str, build_dir: Path, simulator: str, test_module: str) -> int:
+def run_tests(
+    verilog_files: Sequence[Path],
+    top: str,
+    build_dir: Path,
+    *,
+    setup: Mapping[str, object],
+    simulator: str,
+    test_module: str,
+) -> int:
+    """Run the tests of a module on `top`, as `run_cocotb` does; they find `setup` as JSON in the
+    file that `KINEGATE_BENCH` names."""
     from cocotb_tools.check_results import get_results
     from cocotb_tools.runner import get_runner
 
+    build_dir = Path(build_dir).resolve()
+    build_dir.mkdir(parents=True, exist_ok=True)
+    (build_dir / "bench.json").write_text(json.dumps(setup))
+    sources = [Path(file).resolve() for file in verilog_files]
     log, results = build_dir / "cocotb.log", build_dir / "cocotb.xml"
     runner = get_runner(simulator)
     runner.build(

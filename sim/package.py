@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from hdl.axi_testbench import axi_testbench
 from hdl.design import Design, Options
 from hdl.testbench import testbench, write_hex, write_words
 from sim import geometry
@@ -36,17 +38,29 @@ class Package:
         return self.directory / f"{self.design.name}.v"
 
 
-def write_package(design: Design, directory: Path, *, count: int, seed: int) -> dict[str, object]:
+def write_package(
+    design: Design,
+    directory: Path,
+    *,
+    count: int,
+    seed: int,
+    more: Mapping[str, str] | None = None,
+    told: Mapping[str, object] | None = None,
+) -> dict[str, object]:
     """Write everything into `directory` and return the manifest.
 
+    `more`: texts of other files by their place there; `told`: what the manifest says of them.
     The files are made aside and moved into place together at the end, so that an interruption
     leaves what was there before.
     """
     vectors = golden_vectors(design, count, seed)
-    manifest = make_manifest(design, vectors, seed)
+    manifest = make_manifest(design, vectors, seed) | dict(told or {})
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".kinegate-") as aside:
         write_files(design, vectors, Path(aside))
+        for name, text in (more or {}).items():
+            (Path(aside) / name).parent.mkdir(exist_ok=True)
+            (Path(aside) / name).write_text(text)
         (Path(aside) / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
         directory.mkdir(exist_ok=True)
         for file in sorted(path for path in Path(aside).rglob("*") if path.is_file()):
@@ -73,14 +87,11 @@ def write_files(design: Design, vectors: Vectors, directory: Path) -> None:
 
 def bench_text(design: Design, count: int) -> str:
     """The testbench of a design, with room for so many vectors."""
-    return testbench(
-        design.name,
-        inputs=design.inputs,
-        outputs=design.outputs,
-        tag_width=design.TAG_WIDTH,
-        vectors=count,
-        geometry_words=len(design.parameters) + 1 if design.parameters else 0,
-    )
+    loaded = len(design.parameters) + 1 if design.parameters else 0
+    sizes = {"tag_width": design.TAG_WIDTH, "vectors": count, "geometry_words": loaded}
+    if design.axi:
+        return axi_testbench(design.axi, **sizes)
+    return testbench(design.name, inputs=design.inputs, outputs=design.outputs, **sizes)
 
 
 def make_manifest(design: Design, vectors: Vectors, seed: int) -> dict[str, object]:
@@ -138,9 +149,10 @@ def read_package(directory: Path) -> Package:
     manifest = json.loads((directory / MANIFEST).read_text())
     robot = from_facts(manifest["robot"]["facts"])
     chosen = {key: manifest["options"][key] for key in ("kernel", "ii", "target", "profile")}
-    loaded = manifest["options"].get("runtime_geometry", False)
-    clock = manifest["options"]["clock_mhz"]
-    options = Options(**chosen, clock_mhz=clock, runtime_geometry=loaded)
+    chosen["clock_mhz"] = manifest["options"]["clock_mhz"]
+    unusual = ("runtime_geometry", "shell")
+    chosen |= {key: manifest["options"][key] for key in unusual if key in manifest["options"]}
+    options = Options(**chosen)
     if robot.digest != manifest["digest"]:
         raise ValueError("the robot in the manifest does not have the digest that it names")
     return Package(directory, Design(robot, options))

@@ -74,6 +74,25 @@ def root() -> Iteration:
     )
 
 
+def observed() -> g.Graph:
+    """p = a * b beside a status, a residual and iterations that are inputs, and a field of two
+    words: what an AXI shell looks at, at will."""
+    fields = {
+        "a": A,
+        "b": B,
+        "wide": Format(True, 40, 0),
+        "policy": Format(False, 2, 0),
+        "lambda": Format(False, 1, 20),
+        "said": Format(False, 9, 0),
+        "left": Format(False, 32, 0),
+        "count": N,
+    }
+    nodes = (*(g.Input(name, form) for name, form in fields.items()), g.Multiply(0, 1))
+    outputs = {"p": 8, "wide": 2, "policy": 3, "lambda": 4}
+    outputs |= {"residual": 6, "iterations": 7, "status": 5}
+    return g.Graph("observed", nodes, tuple(g.Output(*item) for item in outputs.items()))
+
+
 class DelayPipeline(wiring.Component):
     """The graph in one cycle, then `latency` registers; a new input every `ii` cycles.
 

@@ -170,6 +170,8 @@ def test_a_name_fits_one_file_but_for_case(tmp_path):
     assert existing(tmp_path / "folder" / "FILE.XML") == tmp_path / "Folder" / "File.xml"
     assert existing(tmp_path / "folder" / "none.xml") is None
     (tmp_path / "Folder" / "file.XML").write_text("")
+    with pytest.raises(InputError, match="file: cannot be read; expected a path; got File name"):
+        existing(tmp_path / ("long" * 500))
     with pytest.raises(InputError, match="fits several files"):
         existing(tmp_path / "folder" / "FILE.XML")
 

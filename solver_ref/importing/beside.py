@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from solver_ref.errors import InputError
+from solver_ref.errors import InputError, shown
 
 
 def existing(path: Path) -> Path | None:
     """The file or directory that `path` means: exactly, or else the only one but for case.
 
     Each part of the path may differ in case from the name on disk. None where there is none;
-    InputError where several differ in case alone.
+    InputError where several differ in case alone, or the path cannot be looked at.
     """
-    if path.exists():
-        return path
-    if path.parent == path:
-        return None
-    parent = existing(path.parent)
-    if parent is None or not parent.is_dir():
-        return None
+    try:
+        if path.exists():
+            return path
+        parent = existing(path.parent) if path.parent != path else None
+        entries = list(parent.iterdir()) if parent is not None and parent.is_dir() else []
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(
+            shown(str(path)), "file", wrong="cannot be read", expected="a path", got=reason
+        ) from None
     wanted = path.name.casefold()
-    found = sorted(entry for entry in parent.iterdir() if entry.name.casefold() == wanted)
+    found = sorted(entry for entry in entries if entry.name.casefold() == wanted)
     if len(found) > 1:
         raise InputError(
             path,

@@ -228,6 +228,7 @@ def synth(robot: str, route: bool, seed: int | None, as_json: bool, **options: A
 @robot_argument("FILE")
 @click.option("-o", "--output", metavar="ROBOT.toml", required=True, help="The file to write.")
 @click.option("--cable-set", metavar="S", help="Of a CASPR model [its default].")
+@click.option("--units", metavar="U", help="Of a hexapod's HAL: mm, cm, m or in [its INI's].")
 @click.option("--name", metavar="NAME", help="Of the robot [the file's].")
 @click.option("--position", type=RANGES, metavar="LOW:HIGH,...", help="The workspace, m [derived].")
 @click.option("--tilt", type=NUMBER, metavar="RAD", help="Its largest rotation [derived].")
@@ -235,7 +236,7 @@ def synth(robot: str, route: bool, seed: int | None, as_json: bool, **options: A
 @click.option("--poses", metavar="POSES.csv", help="Write the points of its trajectories, too.")
 @json_option
 def import_(robot: str, output: str, as_json: bool, **options: Any) -> None:
-    """Make a robot file of another project's: CASPR *_bodies.xml, Klipper winches.
+    """Make a robot file of another project's: CASPR *_bodies.xml, Klipper winches, LinuxCNC HAL.
 
     The workspace is where the file moves the robot, or as much of that as can be solved.
     """

@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
-from kinegate.designs import OptionError
+from kinegate.designs import OptionError, unknown
 from solver_ref.csvio import write_rows
 from solver_ref.errors import InputError
+from solver_ref.fields import LENGTH_UNITS
 from solver_ref.files import replace_text
 from solver_ref.importing import Imported, read_foreign
 from solver_ref.importing.format import Settings
 
-OPTIONS = ("cable_set", "position", "tilt", "home")
+OPTIONS = ("cable_set", "units", "position", "tilt", "home")
 """What the user says beside the file: an error that names one of them is about an option."""
 
 
@@ -23,6 +24,7 @@ def import_robot(
     output: str | PathLike[str] | None = None,
     *,
     cable_set: str | None = None,
+    units: str | None = None,
     name: str | None = None,
     position: Sequence[tuple[float, float]] | None = None,
     tilt: float | None = None,
@@ -31,11 +33,12 @@ def import_robot(
 ) -> dict[str, Any]:
     """Make a robot file of another project's description of a robot, and check it.
 
-    `file`: CASPR's `*_bodies.xml` (its cables and trajectories beside it) or a Klipper
-    configuration with winches. `output`: where the robot file is written; `poses`: where the points
-    of the source's trajectories are, as CSV. `cable_set`: which of a model's sets of cables (its
-    default); `name`: the robot's (the file's); `position` (lowest and highest of each), `tilt` and
-    `home` (m, rad): a workspace in place of the one that is derived.
+    `file`: CASPR's `*_bodies.xml` (its cables and trajectories beside it), a Klipper configuration
+    with winches, or LinuxCNC's HAL settings of a hexapod (or its INI file). `output`: where the
+    robot file is written; `poses`: where the points of the source's trajectories are, as CSV.
+    `cable_set`: which of a model's sets of cables (its default); `units`: of a hexapod, mm, cm, m
+    or in (its INI file's, else in); `name`: the robot's (the file's); `position` (lowest and
+    highest of each), `tilt` and `home` (m, rad): a workspace in place of the one that is derived.
 
     Returns `text`, the robot file, and what it says. InputError for what cannot be represented.
 
@@ -43,7 +46,9 @@ def import_robot(
     >>> import_robot("CoGiRo_bodies.xml", "cogiro.toml")["robot"]  # doctest: +SKIP
     'CoGiRo'
     """
-    settings = Settings(cable_set=cable_set)
+    if units is not None and units not in LENGTH_UNITS:
+        raise unknown(str(file), "units", units, LENGTH_UNITS)
+    settings = Settings(cable_set=cable_set, units=units)
     with _naming_options():
         found = read_foreign(
             file, settings=settings, name=name, position=position, tilt=tilt, home=home

@@ -188,9 +188,10 @@ def generated(made: Mapping[str, Any]) -> None:
 
 def imported(made: Mapping[str, Any]) -> None:
     """`import`."""
+    links = "cables" if made["kind"] == "cable" else "legs"
     rows = {
         "from": made["source"],
-        "motion": f"{made['motion']}, {made['cables']} cables",
+        "motion": f"{made['motion']}, {made['cables']} {links}",
         "position": "; ".join(f"{low:g} to {high:g} m" for low, high in made["position"]),
         "tilt": f"up to {made['tilt']:g} rad",
         "home": made["home"],

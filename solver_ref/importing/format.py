@@ -11,9 +11,12 @@ from solver_ref.importing.draft import Draft
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the user says beside the file: `cable_set`, which of several sets of cables."""
+    """What the user says beside the file: `cable_set`, which of several sets of cables; `units`, a
+    word of `solver_ref.fields.LENGTH_UNITS`, of a file that need not say what its lengths are in.
+    """
 
     cable_set: str | None = None
+    units: str | None = None
 
     @property
     def given(self) -> tuple[str, ...]:

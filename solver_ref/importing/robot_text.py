@@ -22,7 +22,7 @@ def robot_text(draft: Draft, workspace: Workspace, *, reason: str) -> str:
         f"motion = {_text(draft.motion)}",
     ]
     anchors = np.array([link.anchor for link in draft.links], dtype=float)
-    if next(coinciding(anchors), None):
+    if draft.kind == "cable" and next(coinciding(anchors), None):
         lines.append(f"allow_coincident_anchors = {_text('as in the source')}")
     lines += [f"source = {_text(draft.source)}", *_platform(draft)]
     for link in draft.links:

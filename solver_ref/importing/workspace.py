@@ -1,8 +1,8 @@
 """A sound workspace for an imported robot: where the source moves it, or as much of that as solves.
 
-A workspace is sound where no pose of it is nearly singular, no attachment comes near its anchor,
-and every cold start finds its pose. What the source says (trajectory points, joint ranges) is taken
-whole if it is sound; else it is drawn in towards home until it is.
+A workspace is sound where no pose of it is nearly singular, no attachment comes near its anchor, no
+leg is beyond its stroke, and every cold start finds its pose. What the source says (trajectory
+points, joint ranges) is taken whole if it is sound; else it is drawn in towards home until it is.
 """
 
 from __future__ import annotations
@@ -169,7 +169,11 @@ class _Wanted:
         poses = np.vstack([corner_poses(robot), sample_poses(robot, SAMPLES, rng)])
         if conditioning(robot, poses).condition[2] > WORST_CONDITION:
             return False
-        found = solve_cold(robot, cable_lengths(robot, poses), limit=STEPS)
+        lengths = cable_lengths(robot, poses)
+        for column, joint in zip(lengths.T, robot.joints, strict=False):
+            if column.min() < joint.limits[0] or column.max() > joint.limits[1]:
+                return False
+        found = solve_cold(robot, lengths, limit=STEPS)
         return bool((found.status & Status.VALID).all()) and (
             not robot.determined or _same(robot, poses, found.poses)
         )

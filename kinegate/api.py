@@ -136,7 +136,7 @@ def solve(
         elif engine == "fixed":
             _ = design.kernel
         report(2, 2, f"{len(next(iter(values.values())))} rows through the {engine} engine")
-    return answered(run_batch(design, values, engine))
+    return answered(opened, run_batch(design, values, engine))
 
 
 def generate(

@@ -13,6 +13,7 @@ from kinegate.designs import GenerationOptions, OptionError, Source, open_robot
 from kinegate.progress import Report, silent
 from solver_ref.csvio import header_of, read_columns
 from solver_ref.errors import shown
+from solver_ref.euler import edge_names, inward
 from solver_ref.robot import Robot
 
 if TYPE_CHECKING:
@@ -91,9 +92,10 @@ def _course(
     if pose is not None:
         wrong, expected = "is one too many", "either a pose or a trajectory"
         raise OptionError(name, "pose", wrong=wrong, expected=expected, got="both")
-    known = (*robot.coordinates, "t")
-    rest = [column for column in header_of(trajectory) if column not in known]
-    columns = read_columns(trajectory, required=robot.coordinates, optional=("t",), ignored=rest)
+    names = edge_names(robot, robot.coordinates)
+    rest = [column for column in header_of(trajectory) if column not in (*names, "t")]
+    columns = read_columns(trajectory, required=names, optional=("t",), ignored=rest)
+    columns = inward(robot, columns)
     return columns.get("t"), np.stack([columns[word] for word in robot.coordinates], axis=1)
 
 

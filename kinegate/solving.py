@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from hdl.design import Design
 from kinegate.designs import OptionError
 from solver_ref.csvio import CsvError, read_columns, write_rows
 from solver_ref.errors import shown
+from solver_ref.euler import edge_names, inward, outward
 from solver_ref.kernels import KERNELS
 from solver_ref.kernels.kind import WRITTEN, Choices, ColumnNames
 from solver_ref.robot import Robot
@@ -55,7 +57,7 @@ class Solved:
 
 def read_rows(path: str | PathLike[str], robot: Robot, kernel: str) -> dict[str, np.ndarray]:
     """The columns of a CSV file that a kernel reads. CsvError says what is wrong with it."""
-    names = KERNELS[kernel].columns(robot)
+    names = _names(robot, kernel)
     columns = read_columns(
         path,
         required=names.required,
@@ -65,12 +67,27 @@ def read_rows(path: str | PathLike[str], robot: Robot, kernel: str) -> dict[str,
         not_negative=names.not_negative,
     )
     _check(str(path), names, columns)
-    return columns
+    return inward(robot, columns)
+
+
+def _names(robot: Robot, kernel: str) -> ColumnNames:
+    """The columns that a kernel reads, as files have them."""
+    names = KERNELS[kernel].columns(robot)
+    required, optional = edge_names(robot, names.required), edge_names(robot, names.optional)
+    read = (*required, *optional)
+    return dataclasses.replace(
+        names,
+        required=required,
+        optional=optional,
+        ignored=tuple(n for n in edge_names(robot, names.ignored) if n not in read),
+        whole=tuple(edge_names(robot, group) for group in names.whole),
+        either=tuple(edge_names(robot, group) for group in names.either),
+    )
 
 
 def check_columns(values: Mapping[str, object], robot: Robot, kernel: str) -> dict[str, np.ndarray]:
     """The same from columns in memory: floats, of one length, finite, lengths above zero."""
-    names = KERNELS[kernel].columns(robot)
+    names = _names(robot, kernel)
     known = (*names.required, *names.optional)
     columns = {n: np.atleast_1d(np.asarray(values[n], float)) for n in known if n in values}
     for name in names.required:
@@ -91,7 +108,7 @@ def check_columns(values: Mapping[str, object], robot: Robot, kernel: str) -> di
             expected = f"{count} finite numbers, lengths above 0, tensions not below"
             raise CsvError("rows", name, wrong="cannot be used", expected=expected, got=got)
     _check("rows", names, columns)
-    return columns
+    return inward(robot, columns)
 
 
 def _check(file: str, names: ColumnNames, columns: Mapping[str, np.ndarray]) -> None:
@@ -138,7 +155,8 @@ def port_values(
     return kind.port_values(design.robot, columns, how)
 
 
-def answered(outputs: Mapping[str, np.ndarray]) -> Solved:
+def answered(robot: Robot, outputs: Mapping[str, np.ndarray]) -> Solved:
     """The outputs in the order of the file: quantities, then status, iterations, residual."""
+    outputs = outward(robot, outputs)
     last = [name for name in WRITTEN if name in outputs]
     return Solved({name: outputs[name] for name in (*(n for n in outputs if n not in last), *last)})

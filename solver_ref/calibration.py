@@ -18,6 +18,7 @@ from scipy.optimize import least_squares
 from solver_ref.calibration_findings import findings
 from solver_ref.calibration_parameters import Parameter, chosen, moved
 from solver_ref.csvio import CsvError, read_columns
+from solver_ref.euler import edge_names, inward
 from solver_ref.kinematics import cable_lengths, jacobian, jacobian_phi, pose_matrix, spatial_poses
 from solver_ref.levenberg_marquardt import solve_cold
 from solver_ref.robot import Robot
@@ -167,25 +168,27 @@ def read_samples(
     are changes and may be zero or negative. Raises CsvError.
     """
     names = [f"L{i + 1}" for i in range(len(robot.cables))]
+    coordinates = edge_names(robot, robot.coordinates)
     columns = read_columns(
         path,
         required=names,
-        optional=robot.coordinates,
+        optional=coordinates,
         positive=() if relative else names,
     )
     lengths = np.column_stack([columns[name] for name in names])
-    present = [name for name in robot.coordinates if name in columns]
+    present = [name for name in coordinates if name in columns]
     if not present:
         return lengths, None
-    missing = [name for name in robot.coordinates if name not in columns]
+    missing = [name for name in coordinates if name not in columns]
     if missing:
         raise CsvError(
             str(path),
             missing[0],
             wrong="is a missing column",
-            expected=f"the columns {', '.join(robot.coordinates)}, or none of them",
+            expected=f"the columns {', '.join(coordinates)}, or none of them",
             got=", ".join(present),
         )
+    columns = inward(robot, columns)
     return lengths, np.column_stack([columns[name] for name in robot.coordinates])
 
 

@@ -129,8 +129,9 @@ class Robot:
     `MOTIONS` and `CLOSURES`; `gravity` is in m/s^2, base frame; `sensors` are words of `SENSORS`;
     `elongation` is the law by which cables stretch, a word of `solver_ref.elongation.LAWS`;
     `sample_rate` (Hz) is how often its lengths are measured where they are tracked;
-    `joints` are what is measured, where that has limits or is no cable's length; `source` says
-    where the numbers come from and changes nothing.
+    `joints` are what is measured, where that has limits or is no cable's length; `euler` is a
+    convention of `solver_ref.euler` in which files have rotations, or empty; `source` says where
+    the numbers come from. Both change nothing inside.
 
     A mechanism without cables has loop equations (`solver_ref.loops`): `geometry` and `chains` are
     their numbers by name, `ends` (m, platform frame) where they hold the platform, `equations` the
@@ -154,6 +155,7 @@ class Robot:
     chains: tuple[Numbers, ...] = ()
     ends: tuple[Vector, ...] = ()
     equations: str = ""
+    euler: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
 
     @property
@@ -226,7 +228,7 @@ class Robot:
     def digest(self) -> str:
         """SHA-256 (hex) of everything that changes hardware or answers, in SI units."""
         facts = asdict(self)
-        del facts["source"]
+        del facts["source"], facts["euler"]
         for name in NEWER:
             if getattr(self, name) == self.__dataclass_fields__[name].default:  # the usual one
                 del facts[name]

@@ -11,8 +11,11 @@ from importlib import resources
 from os import PathLike, fspath
 from pathlib import Path
 
+import numpy as np
+
 from solver_ref.cable_fields import LATER_KEYS
 from solver_ref.errors import shown
+from solver_ref.euler import CONVENTIONS, rotation_vectors
 from solver_ref.fields import ANGLE_UNITS, LENGTH_UNITS, RobotError, Table, Units
 from solver_ref.mechanism import Mechanism
 from solver_ref.mechanisms import mechanisms
@@ -35,6 +38,7 @@ KEYS = (
     "motion",
     "closure",
     "gravity",
+    "euler",
     "units",
     "source",
     "sensors",
@@ -142,6 +146,7 @@ def _robot(top: Table, mechanism: Mechanism) -> Robot:
     motion = MOTIONS[motion_name]
     top.units = _units(top)
     default_gravity = (0.0, 0.0, 0.0 if motion.normal == 2 else -9.81)
+    euler = _euler(top, motion)
     own = mechanism.read(top, motion)
     robot = Robot(
         name=name,
@@ -150,9 +155,10 @@ def _robot(top: Table, mechanism: Mechanism) -> Robot:
         closure="lengths",
         gravity=top.vector("gravity", 3, scale=top.units.length, default=default_gravity),
         platform=_platform(_section(top, "platform", {}), motion),
-        workspace=_workspace(_section(top, "workspace"), motion),
+        workspace=_workspace(_section(top, "workspace"), motion, euler),
         accuracy=_accuracy(_section(top, "accuracy", {})),
         sensors=_sensors(top),
+        euler=euler,
         source=top.text("source", default=""),
         **own,
     )
@@ -201,7 +207,15 @@ def _platform(table: Table, motion: Motion) -> Platform:
     )
 
 
-def _workspace(table: Table, motion: Motion) -> Workspace:
+def _euler(top: Table, motion: Motion) -> str:
+    convention = top.word("euler", CONVENTIONS, default="")
+    if convention and motion.rotations < 3:
+        wrong, expected = "has no meaning", "a platform that turns in space"
+        raise top.error("euler", wrong=wrong, expected=expected, got=convention)
+    return convention
+
+
+def _workspace(table: Table, motion: Motion, euler: str) -> Workspace:
     table.allow(("position", "tilt", "home", "start_error"))
     length, angle = table.units.length, table.units.angle
     position = table.rows("position", motion.translations, 2, scale=length)
@@ -210,11 +224,18 @@ def _workspace(table: Table, motion: Motion) -> Workspace:
     return Workspace(
         position=position,
         tilt=table.number("tilt", scale=angle, default=0.0),
-        home=_home(table, motion, position),
+        home=_turned(_home(table, motion, position), euler),
         start_error=table.vector(
             "start_error", 2, scale=(length, angle), default=Workspace.start_error
         ),
     )
+
+
+def _turned(home: tuple[float, ...], euler: str) -> tuple[float, ...]:
+    """The home pose with a rotation vector in place of Euler angles, if it has any."""
+    if not euler:
+        return home
+    return (*home[:3], *rotation_vectors(euler, np.array(home[3:])).tolist())
 
 
 def _home(

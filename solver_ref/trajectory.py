@@ -106,16 +106,16 @@ def crane_trajectory(robot: Robot, rate: float = 10_000, duration: float = 1.0) 
     smooth, the jerk continuous. The sway adds up to 3.5 m/s^2 along an axis.
     """
     times = sample_times(rate, duration)
-    ramp = _ramp(times, START_TIME, _SMOOTH_STEP)
+    start = ramp(times, START_TIME, SMOOTH_STEP)
     travel = _drive(times) * drive_scale(robot)
     middle = np.array(robot.workspace.position).mean(axis=1)
     curves = []
     for i, along in enumerate(_direction(robot)):
         amplitude = min(SWAY, SWAY_SHARE * _widths(robot)[i])
-        sway = _sine(times, SWAY_FREQUENCIES[i], amplitude) * ramp
+        sway = _sine(times, SWAY_FREQUENCIES[i], amplitude) * start
         curves.append(travel * along + sway + _constant(times, middle[i]))
     for i, centre in enumerate(robot.workspace.home[robot.translations :]):
-        sway = _sine(times, TURN_FREQUENCIES[i], _turn_amplitude(robot)) * ramp
+        sway = _sine(times, TURN_FREQUENCIES[i], _turn_amplitude(robot)) * start
         curves.append(sway + _constant(times, centre))
     return _trajectory(robot, times, curves)
 
@@ -240,10 +240,10 @@ def _sine(times: np.ndarray, frequency: float, amplitude: float, phase: float = 
 
 # Steps from 0 to 1 with two and three derivatives zero at both ends: of a speed, of a position.
 _STEP = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])
-_SMOOTH_STEP = np.polynomial.Polynomial([0, 0, 0, 0, 35, -84, 70, -20])
+SMOOTH_STEP = np.polynomial.Polynomial([0, 0, 0, 0, 35, -84, 70, -20])
 
 
-def _ramp(times: np.ndarray, length: float, step: np.polynomial.Polynomial) -> _Curve:
+def ramp(times: np.ndarray, length: float, step: np.polynomial.Polynomial) -> _Curve:
     """The step over the first `length` seconds, then 1."""
     x = np.clip(times / length, 0.0, 1.0)
     return _Curve(step(x), step.deriv()(x) / length, step.deriv(2)(x) / length**2)
@@ -252,7 +252,7 @@ def _ramp(times: np.ndarray, length: float, step: np.polynomial.Polynomial) -> _
 def _drive(times: np.ndarray) -> _Curve:
     """The crane's way (m) from its middle: speed up, cruise, stop."""
     begin = START_TIME + CRUISE_TIME
-    up, down = _ramp(times, START_TIME, _STEP), _ramp(times - begin, STOP_TIME, _STEP)
+    up, down = ramp(times, START_TIME, _STEP), ramp(times - begin, STOP_TIME, _STEP)
     way = SPEED * (_ramp_way(times, START_TIME) - _ramp_way(times - begin, STOP_TIME))
     speed = SPEED * (up.value - down.value)
     return _Curve(way - TRAVEL / 2, speed, SPEED * (up.first - down.first))

@@ -90,6 +90,11 @@ def test_the_ini_file_may_be_named_instead(tmp_path):
     by_hal = hexapod(tmp_path).robot
     by_ini = read_foreign(tmp_path / "HEX.INI", name="hex").robot
     assert by_ini == by_hal
+    (tmp_path / "hex.hal").unlink()
+    with pytest.raises(
+        InputError, match="hex.hal: file: is missing; expected a HALFILE of hex.ini"
+    ):
+        read_foreign(tmp_path / "hex.ini")
 
 
 def test_units_are_the_ini_files_or_the_users_or_inches(tmp_path):
@@ -100,7 +105,7 @@ def test_units_are_the_ini_files_or_the_users_or_inches(tmp_path):
     (tmp_path / "hex.ini").unlink()
     alone = hexapod(tmp_path, hal=HAL.replace("[HEXAPOD]SIDE", "13.25"), ini=None)
     assert math.isclose(alone.robot.anchors[0, 0], -22.95 * 0.0254)
-    assert "as nothing there names them" in alone.text
+    assert "in, as usual" in alone.text
 
 
 def test_offsets_move_both_ends_along_the_spindle(tmp_path):

@@ -16,7 +16,7 @@ import numpy as np
 
 from solver_ref.errors import InputError, shown
 from solver_ref.fields import LENGTH_UNITS
-from solver_ref.importing.beside import contents, existing
+from solver_ref.importing.beside import contents
 from solver_ref.importing.draft import Draft, Link, Triple, decimal, robot_name
 from solver_ref.importing.format import Format, Settings
 from solver_ref.importing.linuxcnc_ini import Ini, ini_beside, read_ini
@@ -49,26 +49,26 @@ def read(path: Path, data: bytes, settings: Settings) -> Draft:
     pins: dict[str, str] = {}
     for file, text in _hal_files(path, data, ini):
         pins |= _settings(file, text, ini)
-    unit = _unit(ini, settings)
-    base, platform = _struts(path, pins, LENGTH_UNITS[unit])
-    home = _home(ini, base, LENGTH_UNITS[unit])
-    limits, tilt = _limits(ini, base, LENGTH_UNITS[unit])
-    source = f"LinuxCNC hexapod {path.name}, kinematics {MODULE}, there in machine units: "
-    named = "as its INI file says" if ini and ini.units else "as nothing there names them"
-    source += f"{unit}, {'as asked' if settings.units else named}"
-    source += ". Its poses are (x, y, z, A, B, C) with R = Rz(C) Ry(B) Rx(A), in degrees."
+    named = ini.units if ini else None
+    word = settings.units or named or USUAL_UNIT
+    unit = LENGTH_UNITS[word]
+    base, platform = _struts(path, pins, unit)
+    limits, tilt = _limits(ini, base, unit)
+    struts = enumerate(zip(base, platform, _strokes(ini, unit), strict=True))
+    why = "as asked" if settings.units else f"as {'its INI file says' if named else 'usual'}"
     return Draft(
         kind="stewart",
         motion="spatial",
         name=robot_name(path.stem),
-        source=source,
-        links=tuple(
-            Link(label=f"strut {i}", anchor=b, attachment=a, stroke=stroke)
-            for i, (b, a, stroke) in enumerate(
-                zip(base, platform, _strokes(ini, LENGTH_UNITS[unit]), strict=True)
-            )
+        source=(
+            f"LinuxCNC hexapod {path.name}, kinematics {MODULE}, there in machine units: {word}, "
+            f"{why}. Its poses are (x, y, z, A, B, C) with R = Rz(C) Ry(B) Rx(A), in degrees."
         ),
-        home=home,
+        links=tuple(
+            Link(label=f"strut {number}", anchor=anchor, attachment=attachment, stroke=stroke)
+            for number, (anchor, attachment, stroke) in struts
+        ),
+        home=_home(ini, base, unit),
         poses=np.empty((0, 6)),
         limits=limits,
         tilt=tilt,
@@ -79,12 +79,9 @@ def _hal_files(path: Path, data: bytes, ini: Ini | None) -> list[tuple[Path, str
     """The HAL files: the one that was named, or those of the INI file that lie beside it."""
     if path.suffix.lower() == ".hal":
         return [(path, _decoded(path, data))]
-    found = []
-    for name in ini.hal_files:
-        file = existing(path.with_name(name)) if name.lower().endswith(".hal") else None
-        if file is not None:
-            found.append((file, _decoded(file, contents(file, "HAL settings"))))
-    return found
+    names = [name for name in ini.hal_files if name.lower().endswith(".hal")]
+    files = [path.with_name(name) for name in names if not name.startswith("LIB:")]
+    return [(file, _decoded(file, contents(file, f"a HALFILE of {path.name}"))) for file in files]
 
 
 def _decoded(path: Path, data: bytes) -> str:
@@ -157,10 +154,6 @@ def _number(path: Path, pin: str, text: str) -> Decimal:
         raise InputError(
             path, f"{MODULE}.{pin}", wrong="is no number", expected="a number", got=shown(text)
         ) from None
-
-
-def _unit(ini: Ini | None, settings: Settings) -> str:
-    return settings.units or (ini.units if ini else None) or USUAL_UNIT
 
 
 def _home(ini: Ini | None, base: list[Triple], unit: Decimal) -> tuple[float, ...]:

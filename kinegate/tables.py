@@ -193,7 +193,7 @@ def imported(made: Mapping[str, Any]) -> None:
         "from": made["source"],
         "motion": f"{made['motion']}, {made['cables']} {links}",
         "position": "; ".join(f"{low:g} to {high:g} m" for low, high in made["position"]),
-        "tilt": f"up to {made['tilt']:g} rad",
+        "tilt": f"up to {made['tilt']:g} rad" if made["tilt"] else None,
         "home": made["home"],
         "workspace": made["workspace_source"],
     }

@@ -108,7 +108,7 @@ def test_without_trajectories_the_ranges_are_drawn_in_until_cold_starts_find_the
     space = found.robot.workspace
     assert all(low >= -2 and high <= 2 for low, high in space.position)
     assert cold_starts_find(found.robot, 5)
-    assert "from the ranges of the joints" in found.text
+    assert "from the ranges in the source" in found.text
 
 
 def test_what_is_not_sound_is_not_taken(tmp_path):

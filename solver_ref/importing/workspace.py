@@ -89,7 +89,8 @@ def derive(
         turns=[1.0] if fixed_tilt or not robot.rotations else SHARES,
     )
     if min(side, angle) < 1:
-        parts = f"{side:.0%} of their positions and {angle:.0%} of their rotations"
+        parts = f"{side:.0%} of their positions"
+        parts += f" and {angle:.0%} of their rotations" if robot.rotations else ""
         reason += f", {parts}: beyond, not all poses can be solved"
     if not wide.whole:
         reason += "; the robot is singular at home"
@@ -200,7 +201,7 @@ def _wanted(robot: Robot, draft: Draft) -> tuple[np.ndarray, float, str]:
     else:
         box, tilt = _box([*limits.T, home[:count]]), min(draft.tilt, USUAL_TILT)
         ranges = np.isfinite(draft.limits).all()
-        reason = "from the ranges of the joints" if ranges else "around home, without ranges"
+        reason = "from the ranges in the source" if ranges else "around home, without ranges"
     short = np.maximum(width - np.ptp(box, axis=1), 0.0) / 2
     return box + np.outer(short, [-1.0, 1.0]), float(tilt), reason
 

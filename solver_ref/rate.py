@@ -1,4 +1,6 @@
-"""Twists and length rates: L_dot = J (v, omega), and back, over the abstract scalar and in float64.
+"""Twists and joint rates: L_dot = J (v, omega), and back, over the abstract scalar and in float64.
+
+Of loops J is A, and L_dot the rates of their links (m/s), which are those of the joints times -B.
 
 Back is the shortest twist with these rates, or with more cables than unknowns the one with the
 least squares of what is left, rotations counting at the characteristic length. The fuse: where the
@@ -14,13 +16,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from solver_ref.arithmetic import Arithmetic, Scalar
 from solver_ref.conditioning import scaled_jacobian
-from solver_ref.kinematics import scaling
+from solver_ref.fixed import next_power
+from solver_ref.kinematics import jacobian, scaling
 from solver_ref.logic import LogicArithmetic
+from solver_ref.loop_limits import reachable_poses
+from solver_ref.mechanisms import loops_of
 from solver_ref.orthogonal import least_norm, least_squares, orthogonalise
 from solver_ref.robot import Robot
 
@@ -35,6 +41,9 @@ MOST = 17
 has more than 16 + 10 components."""
 MARGIN = 1.01
 """Room for rounding."""
+SAMPLES = 2000
+ROOM = 1.25
+"""What joints may turn faster than they do at those poses of the workspace."""
 SPEED = 4.0
 """Declared limit of each component of a twist (m/s, rad/s)."""
 
@@ -43,18 +52,23 @@ SPEED = 4.0
 class RateLimits:
     """How large things get in a robot's rates.
 
-    `rows`, `columns`: the norms of the scaled Jacobian's rows and columns; `twist`: that of a
-    scaled twist (m/s); `rates`: each length's rate (m/s).
+    `rows`, `columns`: the norms of the scaled rows and columns; `twist`: that of a scaled twist
+    (m/s); `rates`: each link's rate (m/s); `joints`: each joint's, of cables the same; `entries`:
+    those of the rows of loops, by coordinate.
     """
 
     rows: tuple[float, ...]
     columns: tuple[float, ...]
     twist: float
     rates: tuple[float, ...]
+    joints: tuple[float, ...]
+    entries: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, robot: Robot, room: float = 0.0) -> RateLimits:
         """`room`: how much further out than the robot's own attachments may lie (m)."""
+        if loops_of(robot):
+            return _loop_limits(robot)
         cables, length = robot.cables, robot.characteristic_length
         arms = [
             math.hypot(*cable.attachment) + room if robot.rotations else 0.0 for cable in cables
@@ -62,12 +76,32 @@ class RateLimits:
         moving = [math.sqrt(len(cables))] * robot.translations
         turning = [math.hypot(*arms) / length] * robot.rotations
         speed, spin = (SPEED * math.sqrt(count) for count in (robot.translations, robot.rotations))
+        rates = tuple(speed + spin * arm for arm in arms)
         return cls(
             rows=tuple(math.hypot(1.0, arm / length) for arm in arms),
             columns=(*moving, *turning),
             twist=float(np.linalg.norm(SPEED * scaling(robot))),
-            rates=tuple(speed + spin * arm for arm in arms),
+            rates=rates,
+            joints=rates,
         )
+
+
+@cache
+def _loop_limits(robot: Robot) -> RateLimits:
+    """Of loops: what their rows and rates are over the grown workspace, with room."""
+    poses = reachable_poses(robot, SAMPLES, np.random.default_rng(28))
+    speeds, count = SPEED * scaling(robot), len(robot.joint_names)
+    seen = np.abs(scaled_jacobian(robot, poses)).max(axis=(0, 1))
+    entries = [next_power(MARGIN * size) for size in seen]
+    rates = np.abs(jacobian(robot, poses)).sum(axis=-1).max(axis=0) * SPEED
+    return RateLimits(
+        rows=(math.hypot(*entries),) * count,
+        columns=tuple(math.sqrt(count) * size for size in entries),
+        twist=float(np.linalg.norm(speeds)),
+        rates=(float(np.dot(entries, speeds)),) * count,
+        joints=tuple((ROOM * rates).tolist()),
+        entries=tuple(entries),
+    )
 
 
 @dataclass(frozen=True)
@@ -131,15 +165,21 @@ class _Floats(LogicArithmetic):
 
 
 def rates_of(robot: Robot, poses: np.ndarray, twists: np.ndarray) -> np.ndarray:
-    """L_dot (N, cables), m/s, of twists (N, coordinates), m/s and rad/s, at poses."""
+    """The joints' rates (N, joints), m/s and rad/s, of twists (N, coordinates) at poses."""
+    if loops_of(robot):
+        return (jacobian(robot, poses) @ twists[..., None])[..., 0]
     return (scaled_jacobian(robot, poses) @ (twists * scaling(robot))[..., None])[..., 0]
 
 
 def twists_of(
     robot: Robot, poses: np.ndarray, rates: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The twists (N, coordinates) of length rates (N, cables) at poses, the square of the shortest
+    """The twists (N, coordinates) of joint rates (N, joints) at poses, the square of the shortest
     rest, and whether the fuse is blown and the twist damped, (N,) each."""
+    loops = loops_of(robot)
+    if loops:
+        by_joint = loops.system(poses, loops.joint_values(poses))[2]
+        rates = -(by_joint @ rates[..., None])[..., 0]
     rows = scaled_jacobian(robot, poses)
     entries = [list(row.T) for row in np.swapaxes(rows, 0, 1)]
     m, limits = _Floats(), RateLimits.of(robot)

@@ -53,6 +53,24 @@ def test_joint_rates_are_those_of_float64(name: str) -> None:
         np.testing.assert_allclose(table(found, names), exact[:, i], atol=2e-4)
 
 
+@pytest.mark.parametrize("name", ROBOTS)
+def test_rates_are_those_of_float64_and_lead_back_to_the_twist(name: str) -> None:
+    robot = load(name)
+    poses = poses_of(robot, 100)
+    twists = np.random.default_rng(6).uniform(-1, 1, poses.shape)
+    there = columns(robot.coordinates, poses)
+    names = ("vx", "vy", "wz")
+    found = api.solve(name, there | columns(names, twists), kernel="rate")
+    assert found.valid.all()
+    rates = table(found.columns, ("dq1", "dq2", "dq3"))
+    exact = (jacobian(robot, poses) @ twists[..., None])[..., 0]
+    np.testing.assert_allclose(rates, exact, atol=3e-4)
+    back = api.solve(name, there | columns(("dq1", "dq2", "dq3"), rates), kernel="rate")
+    assert back.valid.all()
+    scaled = (table(back.columns, names) - twists) * scaling(robot)
+    assert np.abs(scaled).max() < 5e-5
+
+
 def test_engines_agree_about_what_can_be_used() -> None:
     robot = load("rrr-kj9")
     poses = poses_of(robot, 100)

@@ -37,7 +37,8 @@ from solver_ref.kernels.kind import (
     unstack,
     verdict,
 )
-from solver_ref.kernels.loop_lengths import loop_faults, loop_lengths_kernel
+from solver_ref.kernels.loop_joints import loop_faults
+from solver_ref.kernels.loop_lengths import loop_lengths_kernel
 from solver_ref.kernels.ports import outside, status_word
 from solver_ref.kinematics import jacobian, joint_errors, joint_values
 from solver_ref.mechanisms import loops_of
@@ -112,7 +113,7 @@ class Lengths(KernelKind):
         result = unstack(shown, length_names(robot))
         rows = jacobian(robot, poses).reshape(len(poses), -1)
         result |= unstack(rows, jacobian_names(robot))
-        faults = loop_faults(robot, poses) if loops_of(robot) else {}
+        faults = loop_faults(robot, poses)
         outside = faults.get(Status.OUT_OF_RANGE, False) | beyond(robot, poses)
         outside |= out_of_reach(domain, values)
         return result | {"status": verdict(faults | {Status.OUT_OF_RANGE: outside})}

@@ -20,8 +20,11 @@ from solver_ref.kernels.kind import (
     verdict,
     written_names,
 )
-from solver_ref.kernels.rate_graph import TWIST, rate_kernel, rate_limits, rate_names
+from solver_ref.kernels.loop_joints import loop_faults
+from solver_ref.kernels.rate_graph import TWIST, rate_kernel, rate_names
+from solver_ref.kernels.rate_rows import rate_limits
 from solver_ref.kinematics import scaling
+from solver_ref.loop_limits import joint_levers
 from solver_ref.rate import SPEED, rates_of, twists_of
 from solver_ref.robot import CLOSURES, Robot
 from solver_ref.status import Status
@@ -34,9 +37,10 @@ USUAL_SPEED, NOISE = 0.5, 0.05
 
 class Rate(KernelKind):
     name = "rate"
-    what = "pose and twist -> length rates; pose and length rates -> twist"
+    what = "pose and twist -> joint rates; pose and joint rates -> twist"
     closures = CLOSURES
     loadable = CLOSURES
+    looped = True
     usual_ii = 8
 
     def trace(self, domain: Domain) -> Kernel:
@@ -68,10 +72,12 @@ class Rate(KernelKind):
         rates = rates_of(robot, poses, twists)
         most = np.where(back, -TWIST.lo * TWIST.quantum, SPEED)
         out = beyond(robot, poses) | (np.abs(twists) > most[:, None]).any(axis=1)
-        out |= back & (np.abs(asked) > rate_limits(domain).rates).any(axis=1)
+        out |= back & (np.abs(asked) > rate_limits(domain).joints).any(axis=1)
         result = unstack(twists, twist_names(robot))
         result |= unstack(rates, rate_names(robot))
         bits = {Status.OUT_OF_RANGE: out, Status.NEAR_SINGULAR: blown}
+        for bit, where in loop_faults(robot, poses).items():
+            bits[bit] = bits[bit] | where
         return result | {"pivot": pivot, "status": verdict(bits)}
 
     def draw(self, robot: Robot, count: int, rng: np.random.Generator) -> Columns:
@@ -79,7 +85,7 @@ class Rate(KernelKind):
         twists = USUAL_SPEED * SPEED * rng.uniform(-1, 1, (count, size))
         noisy = rng.uniform(size=(count, 1)) < NOISY_SHARE
         rates = rates_of(robot, poses, twists)
-        rates += noisy * NOISE * rng.uniform(-1, 1, rates.shape)
+        rates += noisy * NOISE * rng.uniform(-1, 1, rates.shape) / joint_levers(robot)
         back = rng.uniform(size=count) < BACK_SHARE
         return {
             **unstack(poses, robot.coordinates),
@@ -91,11 +97,14 @@ class Rate(KernelKind):
     def errors(
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
     ) -> dict[str, float]:
-        """`m/s`: of the rates of the twist that came out; `twist`: of a twist from rates, scaled
-        (m/s), where the fuse is whole."""
+        """`m/s` (of angles `rad/s`): of the rates of the twist that came out; `twist`: of a twist
+        from rates, scaled (m/s), where the fuse is whole."""
         poses, twists = stack(inputs, robot.coordinates), stack(outputs, twist_names(robot))
         rates = rates_of(robot, poses, twists)
-        errors = {"m/s": float(np.abs(stack(outputs, rate_names(robot)) - rates).max())}
+        off, errors = np.abs(stack(outputs, rate_names(robot)) - rates), {}
+        for unit in sorted(set(robot.joint_units)):
+            columns = [own == unit for own in robot.joint_units]
+            errors[f"{unit}/s"] = float(off[:, columns].max())
         singular = outputs["status"].astype(np.int64) & int(Status.NEAR_SINGULAR) != 0
         found, _, blown = twists_of(robot, poses, stack(inputs, rate_names(robot)))
         rows = (inputs["back"] > 0) & ~singular & ~blown

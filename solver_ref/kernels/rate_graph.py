@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from solver_ref.cable import rotation, spatial
+from solver_ref.cable import spatial
 from solver_ref.fixed import FLAG, Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import SQUARE_FRACTION, TracedArithmetic
-from solver_ref.geometry import LEVER_ROOM
 from solver_ref.iteration import Iteration
 from solver_ref.kernels.domain import Domain, Kernel, pose_formats, pose_inputs, tracer
 from solver_ref.kernels.kind import twist_names
 from solver_ref.kernels.ports import status_word
-from solver_ref.kernels.unit_rows import unit_rows
+from solver_ref.kernels.rate_rows import rate_limits, rate_rows
 from solver_ref.profile import Fraction, OrthogonalProfile
 from solver_ref.rate import SPEED, RateLimits, Solved, solve_rates
 from solver_ref.robot import Robot
@@ -53,18 +52,13 @@ def rate_kernel(domain: Domain) -> Kernel:
 
 
 def rate_names(robot: Robot) -> tuple[str, ...]:
-    """The rates of the lengths (m/s)."""
-    return tuple(f"dL{i + 1}" for i in range(len(robot.cables)))
-
-
-def rate_limits(domain: Domain) -> RateLimits:
-    """Of any geometry that the hardware can have."""
-    return RateLimits.of(domain.robot, LEVER_ROOM if domain.loaded else 0.0)
+    """The rates of the joints (m/s, rad/s): `dL1` ... of lengths."""
+    return tuple(f"d{name}" for name in robot.joint_names)
 
 
 def rate_format(limits: RateLimits) -> Format:
-    """Of a length's rate (m/s)."""
-    integer = math.floor(math.log2(max(limits.rates))) + 2
+    """Of a joint's rate (m/s, rad/s)."""
+    integer = math.floor(math.log2(max(limits.joints))) + 2
     return Format(True, integer, WORD - integer)
 
 
@@ -76,20 +70,22 @@ def _iteration(domain: Domain, profile: RateProfile) -> Iteration:
     twist = [m.clamp(m.input(n, TWIST), -SPEED, SPEED, "given") for n in twist_names(robot)]
     rates = [
         m.clamp(m.input(name, form), -most, most, "asked")
-        for name, most in zip(names, limits.rates, strict=True)
+        for name, most in zip(names, limits.joints, strict=True)
     ]
     back, damped = m.input("back", FLAG), m.input("damped", FLAG)
     before = m.input("before", PIVOT)
-    rows = unit_rows(m, domain, full[:3], rotation(m, full[3:]))
-    solved = solve_rates(m, rows, rates, damped, limits)
+    at = rate_rows(m, domain, full)
+    solved = solve_rates(m, at.rows, at.links(m, rates), damped, limits)
     pivot = m.select(damped, before, solved.pivot)
     again = m.every(back, solved.blown, m.negation(damped))
     scaled, results = _twist(m, domain, twist, solved, back)
-    for name, row in zip(names, rows, strict=True):
-        rate = m.dot_within(row, scaled, 2.0 ** (form.integer - 1), "answer", "rate")
+    top = 2.0 ** (math.floor(math.log2(max(limits.rates))) + 1)
+    for place, (name, row) in enumerate(zip(names, at.rows, strict=True)):
+        link = m.dot_within(row, scaled, top, "answer", "rate")
+        rate = at.joint(m, place, link, 2.0 ** (form.integer - 1))
         results[name] = m.nearest(rate, "rates")
     results |= {"pivot": pivot}
-    results |= {"status": _status(m, back, m.any([damped, solved.blown]))}
+    results |= {"status": _status(m, back, m.any([damped, solved.blown, *at.near]))}
     outputs = {"next_damped": again, "next_before": pivot, "done": m.negation(again)}
     formats = {"next_before": PIVOT, "pivot": PIVOT}
     return Iteration(

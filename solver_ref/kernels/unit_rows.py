@@ -24,7 +24,7 @@ def unit_rows(
         state = cable_at(m, position, turn, cable, wraps)
         square = m.clamp(state.square, low * low, high * high, "length")
         _, inverse = m.square_root(square, "unit")
-        unit = [_within(m, x * inverse, 1.0) for x in state.vector]
+        unit = [within_word(m, x * inverse, 1.0) for x in state.vector]
         lever = (math.hypot(*own.attachment) + room) / robot.characteristic_length
         size = next_power(lever or 1.0)
         row = unit + _moment(m, state, unit, robot.characteristic_length, size)
@@ -39,10 +39,10 @@ def _moment(
     scale = m.constant(1 / length, "unit")
     arm = [m.nearest(x * scale, "unit") for x in state.lever]
     turns = ((1, 2), (2, 0), (0, 1))
-    return [_within(m, arm[j] * unit[k] - arm[k] * unit[j], size) for j, k in turns]
+    return [within_word(m, arm[j] * unit[k] - arm[k] * unit[j], size) for j, k in turns]
 
 
-def _within(m: TracedArithmetic, value: Fixed | int, size: float) -> Fixed | int:
+def within_word(m: TracedArithmetic, value: Fixed | int, size: float) -> Fixed | int:
     """The value as a word of +-size, which is no fault: rounding alone can pass it."""
     if not isinstance(value, Fixed):
         return value

@@ -37,11 +37,15 @@ def test_a_graph_is_exact(builds, robot, name):
     assert_equal(twin.evaluate(codes), evaluate(kernel(robot, name).graph, codes))
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
-def test_an_iteration_is_exact_and_takes_as_many_passes(builds, robot):
-    codes = drawn(robot, "forward", 20_000 if robot == "four-cable" else 1_000)
-    twin = compile_twin(source(robot, "forward"), builds, flags=QUICK)
-    expected, passes = evaluate_iteration(source(robot, "forward"), codes)
+@pytest.mark.parametrize(
+    ("robot", "name"),
+    [*((robot, "forward") for robot in ROBOTS), ("four-cable-concurrent", "rate")],
+)
+def test_an_iteration_is_exact_and_takes_as_many_passes(builds, robot, name):
+    codes = drawn(robot, name, 20_000 if robot == "four-cable" else 1_000)
+    twin = compile_twin(source(robot, name), builds, flags=QUICK)
+    expected, passes = evaluate_iteration(source(robot, name), codes)
+    assert passes.max() > 1
     found, taken = twin.evaluate_with_passes(codes)
     assert_equal(found, expected)
     assert np.array_equal(taken, passes)

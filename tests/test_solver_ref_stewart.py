@@ -12,7 +12,9 @@ from solver_ref.architecture import cause, repair
 from solver_ref.conditioning import conditioning, scaled_jacobian
 from solver_ref.damping import POLICIES
 from solver_ref.domain import corner_poses, sample_poses
+from solver_ref.errors import InputError
 from solver_ref.fields import RobotError
+from solver_ref.kernels import KERNELS
 from solver_ref.kinematics import cable_lengths, jacobian_phi, rotation_log
 from solver_ref.levenberg_marquardt import lm_solve, solve_cold
 from solver_ref.mechanisms import mechanism_of
@@ -128,6 +130,11 @@ def test_lengths_come_back_as_the_pose_over_the_workspace(name: str) -> None:
     assert good.mean() > 0.98
     assert np.all(found.status[good] & Status.VALID)
     assert found.residual[good].max() <= robot.accuracy.length
+
+
+def test_legs_have_no_tensions_to_keep_positive() -> None:
+    with pytest.raises(InputError, match="stewart-paired: kind: has legs that push"):
+        KERNELS["tension"].columns(load("stewart-paired"))
 
 
 # -- published platforms -----------------------------------------------------------------------

@@ -31,7 +31,11 @@ UNKNOWN_LIMIT = 8.0
 
 
 def check(robot: Robot) -> None:
-    """InputError names what the robot's file has to say before its tensions can be known."""
+    """InputError names what the robot's file has to say before its tensions can be known, or that
+    its legs, which push as well, need no such care."""
+    if robot.kind == "stewart":
+        wrong, expected = "has legs that push", "a cable robot, whose tensions stay positive"
+        raise InputError(robot.name, "kind", wrong=wrong, expected=expected, got=robot.kind)
     platform, turns = robot.platform, robot.rotations > 0
     redundant = len(robot.cables) > len(robot.free)
     highest = [cable.tension_max for cable in robot.cables]

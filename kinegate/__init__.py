@@ -11,6 +11,7 @@ from kinegate.api import (
     synth,
 )
 from kinegate.importing import import_robot
+from kinegate.mapping import workspace
 from kinegate.showing import show
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "simulate",
     "solve",
     "synth",
+    "workspace",
 ]

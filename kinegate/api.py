@@ -6,7 +6,6 @@ take long accept `report`, a `kinegate.progress.Report`. Bad input raises `Input
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -27,6 +26,7 @@ from kinegate.designs import (
     unknown,
 )
 from kinegate.hardware import simulation_of, synthesis_of
+from kinegate.places import check_place, no_place
 from kinegate.progress import Report, silent
 from kinegate.solving import Solved, answered, check_columns, port_values, read_rows
 from sim.batch import ENGINES, run_batch
@@ -160,7 +160,7 @@ def generate(
     design = make_design(name, opened, options)
     _check_count(name, vectors, seed)
     place = Path(directory)
-    _check_place(place)
+    check_place(place)
     with refusing(name):
         report(1, 3, f"{design.options.kernel} of {opened.name}: equations and schedule")
         _ = design.plan
@@ -172,7 +172,7 @@ def generate(
     try:
         manifest = write_package(design, place, count=vectors, seed=seed, more=more, told=told)
     except OSError as error:
-        raise _no_place(place, error.strerror or type(error).__name__) from None
+        raise no_place(place, error.strerror or type(error).__name__) from None
     stem = design.name
     files = [f"{stem}.v", f"{stem}_tb.v", f"{stem}_in.hex", f"{stem}_expected.hex"]
     files += ["vectors.npz", "manifest.json", *manifest["software"]["files"]]
@@ -270,17 +270,3 @@ def _check_count(name: str, vectors: int, seed: int) -> None:
         if not low <= value <= high:
             wrong, expected = "is out of range", f"{low} to {high}"
             raise OptionError(name, key, wrong=wrong, expected=expected, got=str(value))
-
-
-def _check_place(place: Path) -> None:
-    """Whether a directory can be made or written to, before the work begins."""
-    there = next(path for path in (place, *place.absolute().parents) if path.exists())
-    if not there.is_dir():
-        raise _no_place(place, f"{there}, which is no directory")
-    if not os.access(there, os.W_OK):
-        raise _no_place(place, f"{there}, which is read-only")
-
-
-def _no_place(place: Path, got: str) -> InputError:
-    expected = "a directory that can be made or written to"
-    return InputError(place, "DIR", wrong="cannot be written", expected=expected, got=got)

@@ -12,6 +12,9 @@ import click
 from kinegate import api, tables
 from kinegate.hardware import shortcomings
 from kinegate.importing import import_robot
+from kinegate.map_report import map_notes
+from kinegate.map_words import workspace_options
+from kinegate.mapping import workspace
 from kinegate.options import (
     INTEGER,
     NUMBER,
@@ -29,6 +32,7 @@ from kinegate.program import FAILED, Program
 from kinegate.progress import reporting
 from kinegate.showing import show
 from kinegate.solving import Solved
+from kinegate.workers import usable_cores
 
 
 def _version() -> str:
@@ -261,3 +265,31 @@ def show_(robot: str, output: str, as_json: bool, **options: Any) -> None:
     with reporting("show") as report:
         made = show(robot, output, report=report, **given(options))
     _print_json(made) if as_json else tables.shown(made)
+
+
+@main.command("workspace")
+@robot_argument()
+@workspace_options
+@seed_option
+@generation_options
+@json_option
+def workspace_(robot: str, output: str | None, as_json: bool, **options: Any) -> int:
+    """Maps: reach, conditioning, singularity, feasible tensions, iterations.
+
+    Plots (PNG, SVG) and data (CSV, NPZ) of a section or a volume, its safe region, the check of a
+    path, a plan around what is bad, or a sweep of designs.
+
+    Exits with 1 where the path or the plan fails, or a worker was lost.
+    """
+    chosen = {"jobs": usable_cores()} | given(options)
+    with reporting("workspace") as report:
+        found = workspace(robot, output, report=report, **chosen)
+    if as_json:
+        _print_json(found)
+    elif "keys" in found:
+        tables.sweep(found)
+    else:
+        tables.workspace(found)
+    for text in map_notes(found):
+        _note(text)
+    return 0 if found["ok"] else FAILED

@@ -13,12 +13,13 @@ from kinegate.designs import OptionError
 from solver_ref.errors import shown
 from solver_ref.kernels import KERNELS
 
-_LENGTH = re.compile(r"(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*(nm|um|µm|mm|m)", re.IGNORECASE)
+_LENGTH = re.compile(r"(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*(nm|um|µm|mm|cm|m)", re.IGNORECASE)
 _UNITS = {
     "nm": Decimal("1e-9"),
     "um": Decimal("1e-6"),
     "µm": Decimal("1e-6"),
     "mm": Decimal("1e-3"),
+    "cm": Decimal("1e-2"),
     "m": Decimal(1),
 }
 
@@ -64,6 +65,7 @@ def _ranges(text: str) -> tuple[tuple[float, float], ...]:
 
 
 LENGTH = Value("length", _length, "a length with its unit, such as 10um or 0.01mm")
+
 INTEGER = Value("integer", int, "an integer")
 NUMBER = Value("number", float, "a number")
 VIEW = Value("view", _numbers, "elevation and azimuth in degrees, such as 22,-62")

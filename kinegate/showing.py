@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from kinegate.courses import Course, read_course
 from kinegate.designs import GenerationOptions, OptionError, Source, open_robot
 from kinegate.progress import Report, silent
-from solver_ref.csvio import header_of, read_columns
 from solver_ref.errors import shown
-from solver_ref.euler import edge_names, inward
 from solver_ref.robot import Robot
 
 if TYPE_CHECKING:
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 
 PICTURES, FILMS = (".png", ".svg"), (".gif", ".mp4")
 FRAMES = range(2, 10_001)
-
-Course = tuple[np.ndarray | None, np.ndarray]
-"""Times (N,), s, where there are any, and poses (N, coordinates)."""
 
 
 def show(
@@ -92,11 +88,7 @@ def _course(
     if pose is not None:
         wrong, expected = "is one too many", "either a pose or a trajectory"
         raise OptionError(name, "pose", wrong=wrong, expected=expected, got="both")
-    names = edge_names(robot, robot.coordinates)
-    rest = [column for column in header_of(trajectory) if column not in (*names, "t")]
-    columns = read_columns(trajectory, required=names, optional=("t",), ignored=rest)
-    columns = inward(robot, columns)
-    return columns.get("t"), np.stack([columns[word] for word in robot.coordinates], axis=1)
+    return read_course(trajectory, robot)
 
 
 def _pose(name: str, robot: Robot, pose: Sequence[float] | None) -> Sequence[float]:

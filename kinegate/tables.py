@@ -265,3 +265,68 @@ def synthesis(made: Mapping[str, Any]) -> None:
             },
         )
     )
+
+
+def workspace(found: Mapping[str, Any]) -> None:
+    """A map of `workspace`."""
+    out = console()
+    axes = ", ".join(
+        f"{name} {axis['low']:g} to {axis['high']:g} in {axis['cells']}"
+        for name, axis in found["axes"].items()
+    )
+    rows = {
+        "map": axes,
+        "at": ", ".join(f"{name} {value:g}" for name, value in found["at"].items()) or "-",
+        "not mapped": "; ".join(f"{k}: {why}" for k, why in found["missing"].items()) or "nothing",
+        "safe": f"{found['safe']:.1%}, at least {found['margin']:g} m from what is bad",
+    }
+    out.print(facts(f"{found['robot']}: workspace", rows))
+    spreads = [(name, *row.values()) for name, row in found["quantities"].items()]
+    out.print(table("Quantities", ("quantity", "min", "median", "max"), spreads))
+    bad = [
+        (name, f"{share:.2%}", found["limits"].get(name)) for name, share in found["bad"].items()
+    ]
+    out.print(table("Bad cells", ("criterion", "share", "limit"), bad))
+    _print_paths(found)
+    _print_files(found)
+
+
+def _print_paths(found: Mapping[str, Any]) -> None:
+    for name in ("path", "plan"):
+        path = found.get(name)
+        if path is None or "reason" in path:
+            continue
+        least = "at least " if path["clearance_is_at_least"] else ""
+        rows = {
+            "rows": f"{path['rows']}, {path['length']:.4g} m",
+            "bad rows": path["bad_rows"][:10] + ["..."] * (len(path["bad_rows"]) > 10) or "none",
+            "margin left": f"{least}{path['clearance']:.4g} m at row {path['nearest_row']:.6g}",
+            **{
+                f"worst {key}": f"{worst['worst']:.4g} at row {worst['row']:.6g}"
+                for key, worst in path["worst"].items()
+            },
+        }
+        console().print(facts(f"The {name}: {'good' if path['ok'] else 'BAD'}", rows))
+
+
+def sweep(found: Mapping[str, Any]) -> None:
+    """A sweep of `workspace`."""
+    out = console()
+    rows = {
+        key: f"{axis['first']:g} to {axis['last']:g} in {axis['count']}"
+        for key, axis in found["keys"].items()
+    }
+    rows |= {
+        "designs": f"{found['designs']}, {found['refused']} are no robot, {found['lost']} lost",
+        "poses of each": f"{found['samples']}, seed {found['seed']}",
+        "least singular": found["least_singular"],
+    }
+    out.print(facts(f"{found['robot']}: sweep of designs", rows))
+    spreads = [(name, *row.values()) for name, row in found["columns"].items()]
+    out.print(table("Over the designs", ("figure", "min", "max"), spreads))
+    _print_files(found)
+
+
+def _print_files(found: Mapping[str, Any]) -> None:
+    if "files" in found:
+        console().print(f"in {found['directory']}: {', '.join(found['files'])}", soft_wrap=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ from sim import geometry
 from sim.accuracy import largest_errors
 from sim.software import FOLDER, manifest_entry, software_of, write_software
 from sim.vectors import Vectors, golden_vectors
+from solver_ref.files import filled
 from solver_ref.fixed import Format
 from solver_ref.parameters import words
 from solver_ref.robot import from_facts
@@ -55,18 +54,12 @@ def write_package(
     """
     vectors = golden_vectors(design, count, seed)
     manifest = make_manifest(design, vectors, seed) | dict(told or {})
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".kinegate-") as aside:
-        write_files(design, vectors, Path(aside))
+    with filled(directory) as aside:
+        write_files(design, vectors, aside)
         for name, text in (more or {}).items():
-            (Path(aside) / name).parent.mkdir(exist_ok=True)
-            (Path(aside) / name).write_text(text)
-        (Path(aside) / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-        directory.mkdir(exist_ok=True)
-        for file in sorted(path for path in Path(aside).rglob("*") if path.is_file()):
-            place = directory / file.relative_to(aside)
-            place.parent.mkdir(exist_ok=True)
-            os.replace(file, place)
+            (aside / name).parent.mkdir(exist_ok=True)
+            (aside / name).write_text(text)
+        (aside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     return manifest
 
 

@@ -1,6 +1,9 @@
 """Files that are written whole or not at all."""
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
@@ -31,3 +34,20 @@ def replace_text(
         raise error(
             str(path), "file", wrong="cannot be written", expected="a writable path", got=reason
         ) from None
+
+
+@contextmanager
+def filled(directory: Path) -> Iterator[Path]:
+    """A scratch directory whose files, those in folders too, move into `directory` at the end.
+
+    Where the body is interrupted or raises, nothing moves. Files of the same names are replaced,
+    others stay.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".kinegate-") as aside:
+        yield Path(aside)
+        directory.mkdir(exist_ok=True)
+        for file in sorted(path for path in Path(aside).rglob("*") if path.is_file()):
+            place = directory / file.relative_to(aside)
+            place.parent.mkdir(exist_ok=True)
+            os.replace(file, place)

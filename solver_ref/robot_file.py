@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 from importlib import resources
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ EQUATIONS = "mechanism"
 # Planned words of the format: refused by name, never ignored.
 PLANNED_KINDS = ("stewart", "planar-3rrr", "serial")
 
-__all__ = ["RobotError", "builtin_names", "load", "loads"]
+__all__ = ["RobotError", "builtin_names", "from_values", "load", "loads", "read_values"]
 
 
 def builtin_names() -> list[str]:
@@ -73,11 +74,22 @@ def load(robot: str | PathLike[str], *, mechanism: str | PathLike[str] | None = 
         There is no such file or built-in, or the file is malformed or describes no robot that
         this project can treat.
     """
+    return from_values(read_values(robot, mechanism=mechanism), file=fspath(robot))
+
+
+def read_values(
+    robot: str | PathLike[str], *, mechanism: str | PathLike[str] | None = None
+) -> dict[str, Any]:
+    """What the robot file at a path, or a built-in, holds: as it is written, floats as `Decimal`.
+
+    `mechanism` as for `load`. Raises RobotError where there is no such file or built-in, or it is
+    malformed.
+    """
     name = fspath(robot)
     builtins = builtin_names()
     if name in builtins:
         entry = resources.files("solver_ref") / "robots" / f"{name}.toml"
-        return loads(entry.read_text(encoding="utf-8"), file=name, mechanism=mechanism)
+        return _parsed(entry.read_text(encoding="utf-8"), name, mechanism)
     try:
         text = Path(name).read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -95,7 +107,7 @@ def load(robot: str | PathLike[str], *, mechanism: str | PathLike[str] | None = 
         raise RobotError(
             name, "ROBOT", wrong="cannot be read", expected="a TOML file", got=str(reason)
         ) from None
-    return loads(text, file=name, mechanism=mechanism)
+    return _parsed(text, name, mechanism)
 
 
 def loads(text: str, *, file: str = "robot", mechanism: str | PathLike[str] | None = None) -> Robot:
@@ -105,6 +117,19 @@ def loads(text: str, *, file: str = "robot", mechanism: str | PathLike[str] | No
     Raises RobotError as `load` does; warns with `InertiaWarning` where a non-physical inertia is
     accepted.
     """
+    return from_values(_parsed(text, file, mechanism), file=file)
+
+
+def from_values(values: dict[str, Any], *, file: str) -> Robot:
+    """The robot of what `read_values` gave; errors and warnings as in `loads`."""
+    top = Table(values, file=file)
+    kind = _mechanism(top)
+    top.allow((*KEYS, *kind.keys), later=LATER_KEYS)
+    return _robot(top, kind)
+
+
+def _parsed(text: str, file: str, mechanism: str | PathLike[str] | None) -> dict[str, Any]:
+    """The text's values, with the file of equations that is named in place of its own."""
     try:
         values = tomllib.loads(text, parse_float=_decimal)
     except (ValueError, RecursionError) as error:
@@ -112,15 +137,14 @@ def loads(text: str, *, file: str = "robot", mechanism: str | PathLike[str] | No
         raise RobotError(
             file, "TOML", wrong="is malformed", expected="a TOML document", got=got
         ) from None
-    top = Table(values, file=file)
-    kind = _mechanism(top)
     if mechanism is not None:
+        top = Table(values, file=file)
+        kind = _mechanism(top)
         if EQUATIONS not in kind.keys:
             expected, got = "custom, or no file of equations", shown(kind.kind)
             raise top.error("kind", wrong="has its own equations", expected=expected, got=got)
-        top.values[EQUATIONS] = str(Path(mechanism).absolute())
-    top.allow((*KEYS, *kind.keys), later=LATER_KEYS)
-    return _robot(top, kind)
+        values[EQUATIONS] = str(Path(mechanism).absolute())
+    return values
 
 
 def _mechanism(top: Table) -> Mechanism:

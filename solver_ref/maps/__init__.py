@@ -1,0 +1,1 @@
+"""Maps of a workspace: reach, conditioning, singularity, feasible tensions, iterations."""

@@ -1,0 +1,96 @@
+"""Tasks on processes, threads and a Dask cluster: all of them, in order; and what is lost."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+from dask.distributed import LocalCluster
+
+import kinegate
+from kinegate import cluster
+from kinegate.workers import run_tasks
+
+SWEEP = {"Rb": (4.0, 9.0, 8), "Rm": (0.3, 1.0, 5)}
+
+
+def double(number):
+    return 2 * number
+
+
+def die_at_five(number):
+    if number == 5:
+        time.sleep(2)
+        os._exit(1)
+    return number
+
+
+@pytest.mark.parametrize("options", [{}, {"jobs": 2}, {"jobs": 3, "threads": True}])
+def test_results_come_in_the_order_of_the_tasks(options):
+    said = []
+    found = run_tasks(double, range(9), report=lambda *step: said.append(step), what="w", **options)
+    assert found == [2 * number for number in range(9)]
+    assert said == [(number, 9, "w") for number in range(1, 10)]
+
+
+@pytest.mark.parametrize("options", [{}, {"jobs": 2, "threads": True}])
+def test_an_error_of_a_task_is_raised(options):
+    with pytest.raises(TypeError):
+        run_tasks(double, [1, None, 3], **options)
+
+
+def test_what_a_dead_process_leaves_is_kept():
+    found = run_tasks(die_at_five, range(6), jobs=2)
+    assert found == [0, 1, 2, 3, 4, None]
+
+
+@pytest.fixture
+def two_workers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as local:
+        yield local
+
+
+def test_a_sweep_on_a_cluster_is_the_same_though_a_worker_is_killed(two_workers, tmp_path):
+    def kill_one(number, total, text):
+        if number == 2:
+            os.kill(next(iter(two_workers.workers.values())).pid, 9)
+
+    words = {"sweep": SWEEP, "samples": 64}
+    here = kinegate.workspace("four-cable", "here", **words)
+    address = two_workers.scheduler_address
+    there = kinegate.workspace("four-cable", "there", scheduler=address, report=kill_one, **words)
+    assert there["ok"] and there["lost"] == 0
+    assert there["columns"] == here["columns"]
+    texts = [(tmp_path / name / "sweep.csv").read_text() for name in ("here", "there")]
+    assert texts[0] == texts[1]
+
+
+def test_what_was_computed_is_kept_when_no_worker_is_left(two_workers, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 2)
+
+    def remove_all(number, total, text):
+        if number == 4:
+            two_workers.scale(0)
+
+    found = kinegate.workspace(
+        "four-cable",
+        "out",
+        sweep={"Rb": (4.0, 9.0, 20), "Rm": (0.3, 1.0, 20)},
+        samples=256,
+        scheduler=two_workers.scheduler_address,
+        report=remove_all,
+    )
+    assert not found["ok"] and not found["complete"]
+    assert 0 < found["lost"] < found["designs"] == 400
+    with np.load(tmp_path / "out" / "sweep.npz") as arrays:
+        assert np.isfinite(arrays["reach"]).sum() == 400 - found["lost"]
+    text = (tmp_path / "out" / "sweep.csv").read_text()
+    assert text.count("its worker was lost") == found["lost"]
+
+
+def test_a_map_is_computed_on_a_cluster_too(two_workers):
+    there = kinegate.workspace("planar4", grid=[9], scheduler=two_workers.scheduler_address)
+    assert there["quantities"] == kinegate.workspace("planar4", grid=[9])["quantities"]

@@ -187,9 +187,9 @@ def geometry_words(
     """What to load into hardware with run-time geometry for a robot that was measured again.
 
     `made_for`: the robot that the hardware was made for, with its options, or the directory that
-    `generate` wrote; `robot`: the same one with other anchors, attachments, pulley radii and
-    offsets. Returns the words by address, the last one their checksum. InputError where it differs
-    in anything else, or a number by more than its tolerance.
+    `generate` wrote; `robot`: the same one with another geometry, other tension limits or another
+    stiffness. Returns the words by address, the last one their checksum. InputError where it
+    differs in anything else, or a number by more than its tolerance.
 
     >>> from kinegate import geometry_words
     >>> words = geometry_words("four-cable", "four-cable")

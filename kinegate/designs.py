@@ -41,9 +41,9 @@ class GenerationOptions(TypedDict, total=False):
     `accuracy` (m) and `closure`: default the robot's own; `clock` (MHz): default the family's;
     `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
     `printed`; `sample_rate` (Hz): how often `track` gets lengths (10 kHz); `runtime_geometry`:
-    whether anchors, attachments, radii, offsets and limits can be loaded (no); `shell`: `stream`,
-    or AXI with beats of 32 or 64 bits, `axi` or `axi64`; `mechanism`: the file of loop equations of
-    a robot of the kind `custom`; `preset`: a name of
+    whether anchors, attachments, radii, offsets, tension limits and stiffness can be loaded (no);
+    `shell`: `stream`, or AXI with beats of 32 or 64 bits, `axi` or `axi64`; `mechanism`: the file
+    of loop equations of a robot of the kind `custom`; `preset`: a name of
     `kinegate.presets.PRESETS`, whose options stand behind those that are given.
     """
 

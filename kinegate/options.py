@@ -96,7 +96,7 @@ _GENERATION = (
         "--runtime-geometry",
         is_flag=True,
         default=None,
-        help="Anchors, attachments, pulley radii, offsets and tension limits can be loaded.",
+        help="Anchors, attachments, radii, offsets, tension limits and stiffness can be loaded.",
     ),
     click.option(
         "--sample-rate", type=NUMBER, metavar="HZ", help="How often track gets lengths [10000]."

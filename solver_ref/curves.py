@@ -7,7 +7,7 @@ result; floats and symbols ignore it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
@@ -51,7 +51,7 @@ def curve(m: Arithmetic, value: Scalar, function: Function, error: float) -> Sca
         lambda t: function(FLOAT, centre + np.ldexp(t, exponent)), reach, error / 2
     ).coef.tolist()
     argument = (value - m.builder.constant(centre, fraction)).scaled(-exponent)
-    return _horner(m, argument, fit, error / 2)
+    return evaluated(m, argument, fit, error / 2)
 
 
 def _fit(function: Callable[[np.ndarray], np.ndarray], reach: float, error: float) -> Polynomial:
@@ -65,15 +65,23 @@ def _fit(function: Callable[[np.ndarray], np.ndarray], reach: float, error: floa
     raise ValueError(f"no polynomial of degree {HIGHEST_DEGREE} or less is within {error:.3g}")
 
 
-def _horner(m: FixedArithmetic, argument: Fixed, fit: list[float], error: float) -> Fixed:
-    """Horner's rule on an argument in [-1, 1]; each factor as long as its product can be felt."""
+def evaluated(
+    m: FixedArithmetic, argument: Fixed, fit: Sequence[float | Fixed], error: float
+) -> Fixed:
+    """A polynomial, lowest power first, by Horner's rule on an argument in [-1, 1]; each factor as
+    long as its product can be felt. Coefficients that are values already have to be as precise."""
     # Each of the steps may be off by two units of the last place: its product, the argument and
     # the coefficient.
     fraction = fraction_bits(error / (2 * len(fit)))
-    value = m.builder.constant(fit[-1], fraction)
+
+    def known(coefficient: float | Fixed) -> Fixed:
+        is_value = isinstance(coefficient, Fixed)
+        return coefficient if is_value else m.builder.constant(coefficient, fraction)
+
+    value = known(fit[-1])
     for coefficient in reversed(fit[:-1]):
         value = product(m, value, argument, 1.5 * 2.0**-fraction)
-        value = value + m.builder.constant(coefficient, fraction)
+        value = value + known(coefficient)
     return value
 
 

@@ -37,6 +37,8 @@ def elongation(
     """
     if law not in LAWS:
         raise ValueError(f"the law must be one of {', '.join(LAWS)}, not {law!r}")
+    if not isinstance(stiffness, Stiffness):  # one that is loaded has its own way
+        return stiffness.elongation(m, tension, law, error)
     low = stiffness.static_friction
     slip = stiffness.slip if stiffness.slip is not None else math.inf
     if not _reaches(m, tension, low):
@@ -44,7 +46,7 @@ def elongation(
     second = curve(
         m,
         within(m, tension, low, slip),
-        partial(_second_region, stiffness=stiffness, law=law),
+        partial(second_region, stiffness=stiffness, law=law),
         error,
     )
     slips = not math.isinf(slip) and _reaches(m, tension, slip)
@@ -64,7 +66,7 @@ def _reaches(m: Arithmetic, tension: Scalar, limit: float) -> bool:
     return tension.range.hi > math.ldexp(limit, tension.range.fraction)
 
 
-def _second_region(m: Arithmetic, tension: Scalar, *, stiffness: Stiffness, law: str) -> Scalar:
+def second_region(m: Arithmetic, tension: Scalar, *, stiffness: Stiffness, law: str) -> Scalar:
     """T/k, or the integral of dT/k, with k = k0 + alpha T."""
     k0, alpha, low = (
         m.constant(value, "geometry")

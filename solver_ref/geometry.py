@@ -1,8 +1,9 @@
 """The numbers of a robot that hardware can load at run time, and how far they may differ.
 
 Anchors and attachments along the axes in which the platform moves, pulley radii, the offsets of the
-encoders and the limits of the tensions. A robot that was measured again differs in nothing else
-from the one that its hardware was made for; the rest (axes, drums, workspace) is built in.
+encoders, the limits of the tensions and the stiffness of the cables. A robot that was measured
+again differs in nothing else from the one that its hardware was made for; the rest (axes, drums,
+workspace) is built in.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import numpy as np
 
 from solver_ref.errors import InputError, shown
 from solver_ref.graph import Parameter
-from solver_ref.parts import Cable
+from solver_ref.loaded_stretch import TOLERANCE as STRETCH_TOLERANCE
+from solver_ref.loaded_stretch import UNITS, LoadedStiffness, given
+from solver_ref.parts import OVERLOAD, Cable
 from solver_ref.robot import Robot
 
 POSITION_TOLERANCE = 0.05
@@ -50,8 +53,8 @@ INSIDE = 0.999
 class Number:
     """One number that can be loaded: of which cable (from 0) and, of a vector, along which axis.
 
-    `part` is `anchor`, `attachment`, `radius`, `offset` or one of `LIMITS`; `tolerance` is in its
-    `unit`.
+    `part` is `anchor`, `attachment`, `radius`, `offset`, one of `LIMITS` or, of the stiffness, one
+    of `loaded_stretch.PARTS`; `tolerance` is in its `unit`.
     """
 
     part: str
@@ -61,13 +64,17 @@ class Number:
 
     @property
     def name(self) -> str:
-        """Such as `anchor3_x` or `radius3`: cables count from 1."""
+        """Such as `anchor3_x`, `radius3` or `k0_3`: cables count from 1."""
+        if self.part in UNITS:
+            return f"{self.part}_{self.cable + 1}"
         axis = f"_{'xyz'[self.axis]}" if self.part in ("anchor", "attachment") else ""
         return f"{self.part}{self.cable + 1}{axis}"
 
     def of(self, robot: Robot) -> float:
-        """What it is in a robot (m or N)."""
+        """What it is in a robot."""
         cable = robot.cables[self.cable]
+        if self.part in UNITS:
+            return getattr(cable.stiffness, self.part)
         if self.part == "radius":
             return cable.pulley.radius
         value = getattr(cable, self.part)
@@ -75,11 +82,12 @@ class Number:
 
     @property
     def unit(self) -> str:
-        return "N" if self.part in LIMITS else "m"
+        return UNITS.get(self.part, "N" if self.part in LIMITS else "m")
 
 
 def numbers(robot: Robot) -> tuple[Number, ...]:
-    """All that can be loaded, cable by cable; behind them the limits, where cables have any."""
+    """All that can be loaded, cable by cable; behind them the limits, then the stiffness, where
+    cables have any."""
     axes = [index for index in robot.free if index < 3]
     frame = max(math.dist(a.anchor, b.anchor) for a in robot.cables for b in robot.cables)
     outer = min(POSITION_TOLERANCE, FRAME_SHARE * frame)
@@ -94,12 +102,18 @@ def numbers(robot: Robot) -> tuple[Number, ...]:
             found.append(Number("radius", place, tolerance=share))
         found.append(Number("offset", place, tolerance=OFFSET_TOLERANCE))
     for place, cable in enumerate(robot.cables):
-        given = {part: getattr(cable, part) for part in LIMITS}
+        limits = {part: getattr(cable, part) for part in LIMITS}
         found += [
             Number(part, place, tolerance=LIMIT_TOLERANCE * limit)
-            for part, limit in given.items()
+            for part, limit in limits.items()
             if limit is not None and limit >= LEAST_LIMIT
         ]
+    for place in range(len(robot.cables)):
+        if stretch := stretch_of(robot, place):
+            found += [
+                Number(part, place, tolerance=STRETCH_TOLERANCE * getattr(stretch.own, part))
+                for part in given(stretch.own)
+            ]
     return tuple(found)
 
 
@@ -111,6 +125,8 @@ def cables_with(robot: Robot, value: Callable[[Number], Any]) -> tuple[Cable, ..
         new = value(number)
         if number.part == "radius":
             cable = replace(cable, pulley=replace(cable.pulley, radius=new))
+        elif number.part in UNITS:
+            cable = replace(cable, stiffness=replace(cable.stiffness, **{number.part: new}))
         elif number.part == "offset" or number.part in LIMITS:
             cable = replace(cable, **{number.part: new})
         else:
@@ -119,6 +135,15 @@ def cables_with(robot: Robot, value: Callable[[Number], Any]) -> tuple[Cable, ..
             cable = replace(cable, **{number.part: tuple(vector)})
         cables[number.cable] = cable
     return tuple(cables)
+
+
+def stretch_of(robot: Robot, place: int) -> LoadedStiffness | None:
+    """The stiffness of a cable as it can be loaded; None where it has none, or where nothing says
+    how far it is pulled."""
+    cable = robot.cables[place]
+    if not cable.stiffness or not (cable.stiffness.slip or cable.tension_max):
+        return None
+    return LoadedStiffness(cable.stiffness, place + 1, OVERLOAD * (cable.tension_max or math.inf))
 
 
 def spread_cables(robot: Robot, count: int, seed: int) -> tuple[Cable, ...]:
@@ -173,22 +198,46 @@ def loaded_codes(
     _check_built_in(made_for, robot)
     codes = {}
     for number in numbers(made_for):
-        if number.name not in parameters:
+        if number.part in UNITS or number.name not in parameters:
             continue
         parameter, value = parameters[number.name], number.of(robot)
         fraction = parameter.format.fraction
         code = round(math.ldexp(value, fraction))
         if not parameter.lo <= code <= parameter.hi:
             low, high = (math.ldexp(end, -fraction) for end in (parameter.lo, parameter.hi))
-            raise InputError(
-                robot.name,
-                number.name,
-                wrong="is out of the tolerance that the hardware was made for",
-                expected=f"{low:.6g} to {high:.6g} {number.unit}",
-                got=f"{value:.6g} {number.unit}",
-            )
+            raise _out_of_tolerance(robot, number, low, high)
         codes[number.name] = code
+    return codes | _stretch_codes(made_for, parameters, robot)
+
+
+def _stretch_codes(
+    made_for: Robot, parameters: Mapping[str, Parameter], robot: Robot
+) -> dict[str, int]:
+    """Of the cables whose stretch the hardware computes."""
+    codes = {}
+    for place, cable in enumerate(robot.cables):
+        if f"stretch{place + 1}_0" not in parameters:
+            continue
+        for number in numbers(made_for):
+            if number.cable == place and number.part in UNITS:
+                own, far = number.of(made_for), (1 + 1e-9) * number.tolerance
+                if abs(number.of(robot) - own) > far:
+                    raise _out_of_tolerance(
+                        robot, number, own - number.tolerance, own + number.tolerance
+                    )
+        stretch = stretch_of(made_for, place)
+        codes |= stretch.codes(cable.stiffness, made_for.elongation, parameters)
     return codes
+
+
+def _out_of_tolerance(robot: Robot, number: Number, low: float, high: float) -> InputError:
+    return InputError(
+        robot.name,
+        number.name,
+        wrong="is out of the tolerance that the hardware was made for",
+        expected=f"{low:.6g} to {high:.6g} {number.unit}",
+        got=f"{number.of(robot):.6g} {number.unit}",
+    )
 
 
 def _check_built_in(made_for: Robot, robot: Robot) -> None:
@@ -203,8 +252,11 @@ def _check_built_in(made_for: Robot, robot: Robot) -> None:
     for place, (own, other) in enumerate(zip(made_for.cables, robot.cables, strict=True), 1):
         check(f"cable {place} pulley", bool(own.pulley), bool(other.pulley))
         for part in LIMITS:
-            given = [getattr(cable, part) is not None for cable in (own, other)]
-            check(f"cable {place} {part}", *given)
+            present = [getattr(cable, part) is not None for cable in (own, other)]
+            check(f"cable {place} {part}", *present)
+        check(f"cable {place} stiffness", bool(own.stiffness), bool(other.stiffness))
+        for part in given(own.stiffness) if own.stiffness else ():
+            check(f"cable {place} {part}", True, bool(getattr(other.stiffness, part)))
     same = {number: number.of(made_for) for number in numbers(made_for)}
     others = cables_with(robot, same.__getitem__)
     for place, (own, other) in enumerate(zip(made_for.cables, others, strict=True), 1):

@@ -24,6 +24,10 @@ class Pulley:
     efficiency: float = 1.0
 
 
+OVERLOAD = 2.0
+"""A pull of this many times a cable's bound is corrected for; a larger one is out of range."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stiffness:
     """The three-region law of a cable's stiffness k (N/m) over its tension T (N).

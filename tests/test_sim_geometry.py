@@ -17,6 +17,7 @@ from sim.tools import run_testbench
 from sim.vectors import golden_vectors
 from solver_ref.errors import InputError
 from solver_ref.parameters import words
+from solver_ref.parts import Stiffness
 from solver_ref.robot_file import load
 
 needs_icarus = pytest.mark.skipif(not shutil.which("iverilog"), reason="iverilog is not installed")
@@ -54,6 +55,22 @@ def test_a_loaded_design_is_bit_exact_and_cycle_exact(tmp_path, robot, kernel, c
     wrong = simulate(design, dataclasses.replace(vectors, loaded={}), **run)
     assert wrong.mismatches > count / 3
     assert simulate(design, golden_vectors(design, count, SEED), **run).passed
+
+
+@needs_icarus
+def test_a_loaded_stiffness_is_bit_exact_in_verilog(tmp_path):
+    robot = load("hangprinter")
+    soft = Stiffness(k0=5e4, alpha=2.0, static_friction=10.0, slip=800.0, k_max=9e4)
+    cables = tuple(dataclasses.replace(cable, stiffness=soft) for cable in robot.cables)
+    robot = dataclasses.replace(robot, cables=cables)
+    design = Design(robot, Options(kernel="lengths", ii=8, runtime_geometry=True))
+    assert {"slip_2", "stretch3_1"} <= set(design.parameters)
+    file = tmp_path / f"{design.name}.v"
+    file.write_text(design.verilog)
+    vectors = golden_vectors(design, 40, SEED, robot=tried_robot(design, SEED))
+    run = {"verilog": file, "simulator": "icarus", "directory": tmp_path}
+    assert simulate(design, vectors, **run).passed
+    assert simulate(design, dataclasses.replace(vectors, loaded={}), **run).mismatches > 20
 
 
 def test_amaranth_loads_it_as_well(tmp_path):

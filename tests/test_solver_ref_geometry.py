@@ -97,7 +97,21 @@ def test_pulleys_and_stretching_cables_can_be_measured_again(kernel, closure, as
     codes = loaded_codes(made.robot, made.graph.parameters, other)
     found, valid = errors(made, other, 600, codes)
     assert found["m"] <= asked and valid == 1.0, found
-    assert {"radius3", "offset2"} <= set(codes)
+    assert {"radius3", "offset2", "stretch4_1", "slip_1", "compliance_2"} <= set(codes)
+
+
+def test_the_stiffness_that_is_loaded_is_the_one_that_counts():
+    made = kernel_of("four-cable-full", "lengths")
+    stiffness = dataclasses.replace(made.robot.cables[0].stiffness, k0=1.6e5, slip=6.5e3)
+    softer = with_cable(made.robot, 0, stiffness=stiffness)
+    other = recalibrated(made.robot, softer.cables)
+    codes = loaded_codes(made.robot, made.graph.parameters, other)
+    changed = [n for n, p in made.graph.parameters.items() if codes[n] != p.initial]
+    assert {"slip_1", "stretch1_0", "stretch1_1"} <= set(changed)
+    assert all(n == "slip_1" or n.startswith("stretch1_") for n in changed)
+    found, valid = errors(made, other, 300, codes)
+    assert found["m"] <= made.robot.accuracy.length and valid == 1.0, found
+    assert errors(made, other, 300, {})[0]["m"] > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -235,6 +249,13 @@ def with_cable(robot, place, **changes):
             ),
             "cable 2 pulley: is built into the hardware",
         ),
+        (
+            lambda r: with_cable(
+                r, 1, stiffness=dataclasses.replace(r.cables[1].stiffness, k0=1.4e5)
+            ),
+            "k0_2: is out of the tolerance .*; expected 150000 to 250000 N/m; got 140000 N/m",
+        ),
+        (lambda r: with_cable(r, 1, stiffness=None), "cable 2 stiffness: is built into"),
         (
             lambda r: with_cable(r, 3, thermal=1e-5),
             "cable 4 thermal: is built into .* expected 1.2e-05; got 1e-05",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from solver_ref.correction import (
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
-from solver_ref.parts import Cable
+from solver_ref.loaded_stretch import corners
+from solver_ref.parts import OVERLOAD, Cable
 from solver_ref.robot import Robot
 from solver_ref.sag import static_tensions
 
@@ -33,8 +34,6 @@ TENSION = Format(False, 16, 2)
 """A tension (N)."""
 WARMING = Format(True, 8, 8)
 """A warming (K)."""
-OVERLOAD = 2.0
-"""A pull of this many times a cable's bound is corrected for; a larger one is out of range."""
 USUAL_TENSION = 1000.0
 """The largest tension (N) of test vectors for a cable without a bound."""
 USUAL_WARMING = 40.0
@@ -114,7 +113,8 @@ def encoder_spans(
 ) -> tuple[tuple[float, float], ...]:
     """What each encoder shows (m), at least and at most, of lengths within `reach`.
 
-    `more`: by so much an offset may differ from the robot's own (m).
+    `more`: by so much an offset may differ from the robot's own (m); above 0 the stiffness may be
+    another too.
     """
     if not is_corrected(robot):
         return tuple((low - more, high + more) for low, high in reach)
@@ -122,9 +122,21 @@ def encoder_spans(
     spans = []
     for cable, ends in zip(robot.cables, reach, strict=True):
         pulls = (0.0, largest_tension(robot, cable))
-        corners = np.array(list(itertools.product(ends, pulls, warm))).T
-        shown = measured_length(
-            FLOAT, cable, corners[0], tension=corners[1], warming=corners[2], law=robot.elongation
+        length, tension, warming = np.array(list(itertools.product(ends, pulls, warm))).T
+        own = cable.stiffness
+        stiffnesses = corners(own) if own and more else [own]
+        shown = np.array(
+            [
+                measured_length(
+                    FLOAT,
+                    replace(cable, stiffness=stiffness),
+                    length,
+                    tension=tension,
+                    warming=warming,
+                    law=robot.elongation,
+                )
+                for stiffness in stiffnesses
+            ]
         )
         spans.append((float(shown.min()) - ROOM - more, float(shown.max()) + ROOM + more))
     return tuple(spans)

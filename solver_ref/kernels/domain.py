@@ -15,10 +15,18 @@ from solver_ref.cable import cable_at, rotation, spatial
 from solver_ref.fixed import Format, Range
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
-from solver_ref.geometry import LEVER_ROOM, LIMITS, OFFSET_TOLERANCE, Number, cables_with
+from solver_ref.geometry import (
+    LEVER_ROOM,
+    LIMITS,
+    OFFSET_TOLERANCE,
+    Number,
+    cables_with,
+    stretch_of,
+)
 from solver_ref.iteration import Iteration
 from solver_ref.kernels.corrections import TENSION, encoder_format, encoder_spans
 from solver_ref.kernels.loop_precision import precise
+from solver_ref.loaded_stretch import UNITS
 from solver_ref.loop_limits import joint_levers, loop_limits
 from solver_ref.mechanisms import loops_of
 from solver_ref.parameters import WORD_BITS
@@ -195,14 +203,17 @@ def tracer(
 
 
 def traced_cables(m: TracedArithmetic, robot: Robot) -> tuple[Cable, ...]:
-    """The cables with parameters of the graph for their numbers, in the order of the addresses.
+    """The cables with parameters of the graph for their numbers, in the order of the addresses;
+    those of the stiffness follow where it is used.
 
     A length has the precision of constants of the geometry, or what fits its word, half a quantum
     of poses at least; a tension that of the kernel's tensions.
     """
     tension = getattr(m.profile, "tension", Fraction(TENSION.fraction)).bits
 
-    def parameter(number: Number) -> Fixed:
+    def parameter(number: Number) -> Fixed | float:
+        if number.part in UNITS:
+            return number.of(robot)
         value, tolerance = number.of(robot), number.tolerance
         width = FACTOR_BITS if number.part in ("attachment", "radius") else WORD_BITS
         integer = math.frexp(abs(value) + tolerance)[1] + 1
@@ -216,7 +227,11 @@ def traced_cables(m: TracedArithmetic, robot: Robot) -> tuple[Cable, ...]:
         span = Range(code - size, code + size, fraction)
         return m.builder.add(g.Parameter(number.name, span.format, span.lo, span.hi, code))
 
-    return cables_with(robot, parameter)
+    stretches = [stretch_of(robot, place) for place in range(len(robot.cables))]
+    return tuple(
+        replace(cable, stiffness=stretch) if stretch else cable
+        for cable, stretch in zip(cables_with(robot, parameter), stretches, strict=True)
+    )
 
 
 def largest_quantum(robot: Robot, bounds: SolveBounds, more: float = 0.0) -> float:

@@ -165,7 +165,7 @@ class TensionGraph:
             results[name] = x if unit == 1.0 else m.nearest(x * m.constant(unit, "unit"), "wrench")
         for name in elongation_names(robot):
             number = int(name[1:]) - 1
-            stiffness = robot.cables[number].stiffness
+            stiffness = self.domain.domain.cables(m)[number].stiffness
             law, tension = robot.elongation, tensions[number]
             stretch = elongation(m, stiffness, tension, law, error=STRETCH_ERROR)
             results[name] = m.builder.constant(0.0) if stretch == 0 else stretch

@@ -15,6 +15,11 @@ from solver_ref.roots import RootArithmetic
 WIDEST = 1.2
 """Half the widest span (rad) of an angle: beyond, the arcsine's polynomial grows long."""
 
+FEW = 18
+"""Fraction bits of an arctangent up to which a reciprocal's own precision is enough."""
+LACK = 12
+"""Places behind the point at which what a reciprocal lacks to 1 begins at most."""
+
 COARSE = 6
 """Fraction bits that tell on which side of a quarter turn an angle lies."""
 
@@ -67,7 +72,7 @@ class AngleArithmetic(RootArithmetic):
     def arctangent(self, y: Fixed, x: Fixed, role: str) -> Fixed:
         """The angle (rad) of the point (x, y) in (-pi, pi]; 0 at the origin.
 
-        Error: one quantum of the role and 2**-20.
+        Error: 1.5 quanta of the role, and 2**-20 of one that has no more than `FEW` fraction bits.
         """
         fraction = getattr(self.profile, role).bits
         a, b = self._pair(self.absolute(x), self.absolute(y))
@@ -78,6 +83,13 @@ class AngleArithmetic(RootArithmetic):
         top = (1 << large.range.hi.bit_length()) - 1
         small = self.minimum([a, b]).apply(g.ShiftLeft, inverse.shift, lo=0, hi=top)
         ratio = (small.scaled(inverse.exponent) * inverse.mantissa).narrow(fraction + 4)
+        if fraction > FEW:
+            # One of Newton's steps, on the quotient: what the reciprocal lacks, times it.
+            whole = large.apply(g.ShiftLeft, inverse.shift, lo=(top + 1) // 2, hi=top)
+            whole = whole.scaled(whole.range.fraction - large.range.hi.bit_length())
+            lack = 1.0 - whole * inverse.mantissa
+            lack = lack.narrow(fraction + 4).into(-(2.0**-LACK), 2.0**-LACK, "proven")
+            ratio = ratio + (ratio.narrow(fraction + 5 - LACK) * lack).narrow(fraction + 4)
         error = 2.0 ** -(fraction + 2)
         angle = curve(self, ratio.into(0.0, 1.0, "saturate"), lambda m, t: np.arctan(t), error)
         angle = self.nearest(angle, role)

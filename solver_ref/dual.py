@@ -123,7 +123,7 @@ class DualArithmetic:
         return Dual(self, sine, rising), Dual(self, cosine, falling)
 
     def arctangent(self, y: Dual, x: Dual) -> Dual:
-        """The angle (rad) of the point (x, y) in (-pi, pi]; error one quantum of `fine` and 2**-20.
+        """The angle (rad) of the point (x, y) in (-pi, pi]; error 1.5 quanta of `fine`.
 
         It has no slope at the origin.
         """

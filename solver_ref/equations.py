@@ -10,7 +10,7 @@ from typing import Any
 
 FILE = "<mechanism>"
 FUNCTIONS = ("constraints", "inverse", "links", "faults")
-NEEDED = ("JOINTS", "constraints", "inverse")
+NEEDED = ("JOINTS", "constraints")
 
 
 class EquationsError(ValueError):

@@ -8,10 +8,8 @@ import numpy as np
 
 from solver_ref.errors import shown
 from solver_ref.fields import RobotError, Table
-from solver_ref.loops import Loops
+from solver_ref.loops import CLOSED, Loops
 
-CLOSED = 1e-9
-"""A loop that is less open (m) at home is closed: the inverse agrees with the constraints."""
 TURNS = 2 * math.pi
 """Angles within so much of 0 have a sine in hardware."""
 

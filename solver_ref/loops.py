@@ -4,7 +4,8 @@ Equations are a module (a file of this project, or a user's own) with
 
 - ``constraints(m, geometry, platform, joints)``: for each loop how far it is open (m, to first
   order), 0 where pose and joints agree;
-- ``inverse(m, geometry, platform)``: the joints of a pose, in closed form;
+- ``inverse(m, geometry, platform)``: the joints of a pose, in closed form (optional: without it
+  float64 searches them, and no kernel gives them);
 - ``links(m, geometry, platform, joints)``: the polylines of the links, for pictures (optional);
 
 over a `solver_ref.dual.DualArithmetic` and a `solver_ref.moving_platform.MovingPlatform`. The
@@ -57,6 +58,11 @@ class Loops:
         """The robot's numbers by name, and its `chains`."""
         return named(self.robot.geometry, self.robot.chains)
 
+    @property
+    def inverted(self) -> bool:
+        """Whether the equations have an inverse."""
+        return hasattr(self.equations, "inverse")
+
     def platform(self, m: DualArithmetic, full: Vector, turn: Rotation) -> MovingPlatform:
         return MovingPlatform(m, full[:3], turn, self.robot.free)
 
@@ -82,7 +88,12 @@ class Loops:
         )
 
     def joints(self, m: Arithmetic, full: Vector, turn: Rotation) -> list[Scalar]:
-        """The joints of a pose; an angle lies within half a turn of the middle of its limits."""
+        """The joints of a pose; an angle lies within half a turn of the middle of its limits.
+
+        ValueError where the equations have no inverse.
+        """
+        if not self.inverted:
+            raise ValueError(f"the equations of {self.robot.name} have no inverse for this kernel")
         dual = DualArithmetic(m, fine="inverse")
         found = self.equations.inverse(dual, self.geometry, self.platform(dual, full, turn))
         return [
@@ -95,10 +106,24 @@ class Loops:
     def joint_values(self, poses: np.ndarray) -> np.ndarray:
         """The joints (..., n), rad or m; NaN where a pose is out of reach."""
         poses = np.asarray(poses, float)
+        if not self.inverted:
+            return self._searched(poses)
         full, turn = self._spatial(poses)
         with np.errstate(invalid="ignore", divide="ignore"):
             found = _columns(self.joints(FLOAT, full, turn), full[0].shape)
         return found.reshape(*poses.shape[:-1], -1)
+
+    def _searched(self, poses: np.ndarray) -> np.ndarray:
+        """The same by Newton's method from the middle of the joints' limits."""
+        limits = np.array([joint.limits for joint in self.robot.joints])
+        joints = np.tile(limits.mean(axis=1), (*poses.shape[:-1], 1))
+        longest = np.ptp(limits, axis=1) / 4
+        for _ in range(STEPS):
+            opening, _, by_joint = self.system(poses, joints)
+            step = (np.linalg.pinv(by_joint) @ opening[..., None])[..., 0]
+            joints = joints - np.clip(step, -longest, longest)
+        opening = self.system(poses, joints)[0]
+        return np.where(np.abs(opening).max(axis=-1, keepdims=True) < CLOSED, joints, np.nan)
 
     def system(
         self, poses: np.ndarray, joints: np.ndarray
@@ -154,6 +179,10 @@ def named(geometry: Numbers, chains: Sequence[Numbers]) -> SimpleNamespace:
     return SimpleNamespace(**dict(geometry), chains=own)
 
 
+STEPS = 50
+"""Of Newton's method; where it converges a tenth of them is enough."""
+CLOSED = 1e-9
+"""A loop that is less open (m) is closed."""
 SINGULAR = 1e12
 """Where B has a larger condition, a joint says nothing of the pose."""
 

@@ -149,7 +149,7 @@ def test_the_documented_commands_run(tmp_path, monkeypatch) -> None:
 
 BAD = {
     "import math": ("import math (", r"mechanism: does not work; .*line 10: SyntaxError"),
-    "def inverse": ("def backward", r"mechanism: does not work; .*they define no inverse"),
+    "def constraints": ("def closed", r"mechanism: does not work; .*they define no constraints"),
     "m.sine_cosine(q)": ("m.sine(q)", r"line \d+: AttributeError: .*sine"),
     '"q1": "rad"': ('"x": "rad"', r"a joint cannot be called 'x'"),
     '"q2": "rad"': ('"q2": "deg"', r"JOINTS has to name the unit, m or rad"),

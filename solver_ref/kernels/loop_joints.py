@@ -48,7 +48,7 @@ class PosedLoops:
         At the precision of `role`, held to +-limit under the flag.
         """
         if is_zero(speed):
-            return speed
+            return m.builder.constant(0.0)
         size = m.divide(speed, self.divisors[place], limit, role, flag)
         return m.select(self.negative[place], size, -size)
 

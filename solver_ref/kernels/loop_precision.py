@@ -14,6 +14,7 @@ import numpy as np
 from solver_ref.cable import rotation, spatial
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
+from solver_ref.graph import Graph
 from solver_ref.interpreter import evaluate
 from solver_ref.kernels.corrections import encoder_format
 from solver_ref.loop_limits import joint_levers, reachable_poses
@@ -52,18 +53,40 @@ def precise(
             return profile
         finer = {role: Fraction(getattr(profile, role).bits + 1) for role in rough}
         profile = replace(profile, **finer)
-    raise ValueError(
-        f"the equations of {robot.name} amplify rounding: with {profile.loop.bits} fraction bits "
-        f"loops are still {errors['loop']:.3g} m off, and with {profile.inverse.bits} joints "
-        f"{errors['inverse']:.3g} m"
+    rest = ", ".join(
+        f"{role} {error:.3g} m with {getattr(profile, role).bits} fraction bits"
+        for role, error in errors.items()
     )
+    raise ValueError(f"the equations of {robot.name} amplify rounding: {rest}")
 
 
 def _errors(
     robot: Robot, profile: Profile, spans: Sequence[tuple[float, float]], opened: Opened
 ) -> dict[str, float]:
     """The largest error (m) by role: of openings, from starts as far off as declared, and of
-    joints."""
+    joints, where there is an inverse."""
+    loops, graph = loops_of(robot), _traced(robot, profile, spans, opened)
+    codes = _sampled(robot, spans, graph)
+    exact = {name: graph.inputs[name].decode(code) for name, code in codes.items()}
+    poses = np.column_stack([exact[name] for name in robot.coordinates])
+    joints = np.column_stack([exact[name] for name in robot.joint_names])
+    truth = {"loop": loops.system(poses, joints)[0]}
+    if loops.inverted:
+        truth["inverse"] = loops.joint_values(poses) * joint_levers(robot)
+    formats, seen = graph.output_formats, evaluate(graph, codes)
+    found = {name: formats[name].decode(code) for name, code in seen.items()}
+    errors = {}
+    for role, values in truth.items():
+        columns = np.column_stack([found[f"{role}{i}"] for i in range(values.shape[-1])])
+        unit = joint_levers(robot) if role == "inverse" else 1.0
+        errors[role] = float(np.nanmax(np.abs(columns * unit - values)))
+    return errors
+
+
+def _traced(
+    robot: Robot, profile: Profile, spans: Sequence[tuple[float, float]], opened: Opened
+) -> Graph:
+    """A pose and joints to openings `loop0` ... and, where there is one, the `inverse0` ..."""
     loops, (m, pose) = loops_of(robot), opened(profile)
     fmt = encoder_format(tuple(spans), profile.pose.bits)
     ports = [
@@ -72,29 +95,23 @@ def _errors(
     ]
     full = spatial(pose, robot.free)
     turn = rotation(m, full[3:])
-    state, found = loops.at(m, full, turn, ports), loops.joints(m, full, turn)
-    outputs = {f"opening{i}": x for i, x in enumerate(state.opening)}
-    outputs |= {f"joint{i}": x for i, x in enumerate(found)}
-    graph = m.builder.graph("loops", outputs)
+    found = {"loop": loops.at(m, full, turn, ports).opening}
+    if loops.inverted:
+        found["inverse"] = loops.joints(m, full, turn)
+    outputs = {f"{role}{i}": x for role, values in found.items() for i, x in enumerate(values)}
+    return m.builder.graph("loops", outputs)
+
+
+def _sampled(
+    robot: Robot, spans: Sequence[tuple[float, float]], graph: Graph
+) -> dict[str, np.ndarray]:
+    """Codes of poses within reach, and of joints that a start error may have put off."""
     rng = np.random.default_rng(27)
     poses = reachable_poses(robot, SAMPLES, rng)
-    far = robot.workspace.start_error[0] / joint_levers(robot) * rng.uniform(-1, 1, 1)
+    joints = loops_of(robot).joint_values(poses)
+    off = robot.workspace.start_error[0] / joint_levers(robot)
     low, high = np.array(spans).T
-    joints = np.clip(loops.joint_values(poses) + far, low, high)
+    joints = np.clip(joints + off * rng.uniform(-1, 1, joints.shape), low, high)
     names = (*robot.coordinates, *robot.joint_names)
-    values = dict(zip(names, np.hstack([poses, joints]).T, strict=True))
-    codes = {name: graph.inputs[name].encode(column) for name, column in values.items()}
-    seen = evaluate(graph, codes)
-    exact = {name: graph.inputs[name].decode(code) for name, code in codes.items()}
-    poses = np.column_stack([exact[name] for name in robot.coordinates])
-    joints = np.column_stack([exact[name] for name in robot.joint_names])
-    outside = loops.system(poses, joints)[0], loops.joint_values(poses)
-    errors = []
-    for kind, truth in zip(("opening", "joint"), outside, strict=True):
-        formats = graph.output_formats
-        columns = [formats[f"{kind}{i}"].decode(seen[f"{kind}{i}"]) for i in range(truth.shape[-1])]
-        errors.append(np.abs(np.column_stack(columns) - truth))
-    return {
-        "loop": float(errors[0].max()),
-        "inverse": float(np.nanmax(errors[1] * joint_levers(robot))),
-    }
+    columns = zip(names, np.hstack([poses, joints]).T, strict=True)
+    return {name: graph.inputs[name].encode(column) for name, column in columns}

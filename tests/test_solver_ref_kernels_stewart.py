@@ -89,6 +89,21 @@ def test_a_pose_beyond_a_stroke_is_out_of_range() -> None:
     assert found.min() >= 0.45 - 1e-6 and found.max() <= 0.85 + 1e-6
 
 
+def test_rates_beyond_a_stroke_are_out_of_range() -> None:
+    robot, kind = with_strokes((0.45, 0.85)), KERNELS["rate"]
+    domain = Domain.of(robot, "fine")
+    iteration = kind.trace(domain).iteration
+    values = kind.draw(robot, 500, np.random.default_rng(SEED))
+    codes = {name: form.encode(values[name]) for name, form in iteration.fields.items()}
+    status = evaluate_iteration(iteration, codes)[0]["status"]
+    inputs = {name: form.decode(codes[name]) for name, form in iteration.fields.items()}
+    lengths = cable_lengths(robot, stack(inputs, robot.coordinates))
+    inside = ((lengths > 0.45) & (lengths < 0.85)).all(axis=1)
+    assert 0.2 < inside.mean() < 0.9
+    assert np.array_equal(status & Status.VALID != 0, inside)
+    assert np.array_equal(status, kind.answers(domain, inputs)["status"])
+
+
 def test_a_length_beyond_its_stroke_is_out_of_range() -> None:
     robot = with_strokes((0.4, 0.9))
     lengths = np.tile(cable_lengths(robot, np.array(robot.workspace.home)), (3, 1))

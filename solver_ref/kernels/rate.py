@@ -14,6 +14,7 @@ from solver_ref.kernels.kind import (
     KernelKind,
     beyond,
     drawn_poses,
+    out_of_reach,
     stack,
     twist_names,
     unstack,
@@ -23,7 +24,7 @@ from solver_ref.kernels.kind import (
 from solver_ref.kernels.loop_joints import loop_faults
 from solver_ref.kernels.rate_graph import TWIST, rate_kernel, rate_names
 from solver_ref.kernels.rate_rows import rate_limits
-from solver_ref.kinematics import scaling
+from solver_ref.kinematics import joint_values, scaling
 from solver_ref.loop_limits import joint_levers
 from solver_ref.rate import SPEED, rates_of, twists_of
 from solver_ref.robot import CLOSURES, Robot
@@ -72,6 +73,7 @@ class Rate(KernelKind):
         rates = rates_of(robot, poses, twists)
         most = np.where(back, -TWIST.lo * TWIST.quantum, SPEED)
         out = beyond(robot, poses) | (np.abs(twists) > most[:, None]).any(axis=1)
+        out |= out_of_reach(domain, joint_values(robot, poses))
         out |= back & (np.abs(asked) > rate_limits(domain).joints).any(axis=1)
         result = unstack(twists, twist_names(robot))
         result |= unstack(rates, rate_names(robot))

@@ -19,6 +19,7 @@ from solver_ref.geometry import spread_cables
 from solver_ref.kinematics import joint_values
 from solver_ref.loop_limits import joint_levers
 from solver_ref.measurement import ATTITUDE_WEIGHT
+from solver_ref.mechanisms import mechanism_of
 from solver_ref.robot import Robot
 from solver_ref.step import (
     UNBOUNDED,
@@ -30,9 +31,6 @@ from solver_ref.step import (
 )
 
 SAMPLES = 1000
-SINGULAR_SHARE = 0.1
-"""Where more poses are near singular, or any of a Stewart platform's, which is to be solved at all
-of them, their normal equations are no way to a step."""
 MARGIN = 4.0
 SCALES = (1e-3, 1e-1)
 """How far off the measured joints are (m), and a measured rotation, weighted."""
@@ -111,8 +109,7 @@ def solve_bounds(robot: Robot, samples: int = SAMPLES, *, loaded: bool = False) 
         role: next_power(MARGIN * max(float(v[regular].max()) for v in values))
         for role, values in m.sizes.items()
     }
-    share = 0.0 if robot.kind == "stewart" else SINGULAR_SHARE
-    if len(at.sizes) and regular.mean() < 1 - share:
+    if len(at.sizes) and regular.mean() < 1 - mechanism_of(robot).singular_share:
         near = NearSingular(_reach(robot), row_limits(robot))
         return SolveBounds(pivot=FAINTEST, **limits, near=near)
     held = max(float(smallest[regular].min()) / MARGIN, DEEPEST * largest / MARGIN)

@@ -14,6 +14,7 @@ from solver_ref.attitude import attitude_axes
 from solver_ref.damping import POLICIES, Damping
 from solver_ref.kinematics import joint_errors, scaling
 from solver_ref.measured_system import Measured, damped_step, system_of
+from solver_ref.mechanisms import mechanism_of
 from solver_ref.robot import Robot
 from solver_ref.status import Status, status_words
 
@@ -154,12 +155,9 @@ def solve_cold(
 
 
 def levels_first(robot: Robot) -> bool:
-    """Whether a cold solve holds the attitude at first.
-
-    Where one is measured, and with the legs of a Stewart platform, solves from home converge as
-    often without, and in two steps less.
-    """
-    return not attitude_axes(robot) and robot.kind != "stewart"
+    """Whether a cold solve holds the attitude at first: where none is measured, and the mechanism
+    is one of which more solves then converge."""
+    return not attitude_axes(robot) and mechanism_of(robot).levels
 
 
 def cold_starts(robot: Robot, count: int, attitude: np.ndarray | None = None) -> np.ndarray:

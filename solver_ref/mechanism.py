@@ -17,12 +17,17 @@ class Mechanism(ABC):
     """One kind of mechanism; `solver_ref.mechanisms` finds them all.
 
     `kind`: its word in robot files; `motions`: those that it can have; `keys`: what its robot files
-    hold beside the keys that all have.
+    hold beside the keys that all have. `pulls`: whether its links only pull, as cables do;
+    `levels`: whether a cold solve holds the attitude at first; `singular_share`: where more poses
+    of a workspace are near singular, normal equations are no way to a step.
     """
 
     kind: ClassVar[str]
     motions: ClassVar[tuple[str, ...]] = tuple(MOTIONS)
     keys: ClassVar[tuple[str, ...]]
+    pulls: ClassVar[bool] = False
+    levels: ClassVar[bool] = True
+    singular_share: ClassVar[float] = 0.1
 
     @abstractmethod
     def read(self, top: Table, motion: Motion) -> dict[str, Any]:

@@ -50,7 +50,7 @@ KEYS = (
 # The key by which a robot file names a file of equations, of the kinds that have it.
 EQUATIONS = "mechanism"
 # Planned words of the format: refused by name, never ignored.
-PLANNED_KINDS = ("stewart", "planar-3rrr", "serial")
+PLANNED_KINDS = ("serial",)
 
 __all__ = ["RobotError", "builtin_names", "from_values", "load", "loads", "read_values"]
 

@@ -133,7 +133,7 @@ def test_lengths_come_back_as_the_pose_over_the_workspace(name: str) -> None:
 
 
 def test_legs_have_no_tensions_to_keep_positive() -> None:
-    with pytest.raises(InputError, match="stewart-paired: kind: has legs that push"):
+    with pytest.raises(InputError, match="stewart-paired: kind: has links that push"):
         KERNELS["tension"].columns(load("stewart-paired"))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from solver_ref.conditioning import rank_tolerance, scaled_jacobian
 from solver_ref.domain import inside
 from solver_ref.kinematics import joint_values
+from solver_ref.mechanisms import mechanism_of
 from solver_ref.robot import Robot
 from solver_ref.status import Status
 from solver_ref.tension import tensions
@@ -84,7 +85,7 @@ def read(robot: Robot, poses: np.ndarray) -> Readings:
 
 
 def _tensions(robot: Robot, poses: np.ndarray) -> dict[str, object]:
-    if robot.kind != "cable":
+    if not mechanism_of(robot).pulls:
         return {"unknown": "its links push and pull"}
     if robot.platform.mass is None:
         return {"unknown": "the robot file has no mass"}

@@ -15,6 +15,7 @@ import numpy as np
 from solver_ref.equilibrium_poses import hanging_robot
 from solver_ref.errors import InputError
 from solver_ref.kernels.kind import free_names, stack, twist_names
+from solver_ref.mechanisms import mechanism_of
 from solver_ref.robot import Robot
 
 SPEED, ACCELERATION = 4.0, 30.0
@@ -32,9 +33,9 @@ UNKNOWN_LIMIT = 8.0
 
 def check(robot: Robot) -> None:
     """InputError names what the robot's file has to say before its tensions can be known, or that
-    its legs, which push as well, need no such care."""
-    if robot.kind == "stewart":
-        wrong, expected = "has legs that push", "a cable robot, whose tensions stay positive"
+    its links, which push as well, need no such care."""
+    if not mechanism_of(robot).pulls:
+        wrong, expected = "has links that push", "a cable robot, whose tensions stay positive"
         raise InputError(robot.name, "kind", wrong=wrong, expected=expected, got=robot.kind)
     platform, turns = robot.platform, robot.rotations > 0
     redundant = len(robot.cables) > len(robot.free)

@@ -2,6 +2,7 @@
 
 from solver_ref.maps.field import Field, Quantity, Values
 from solver_ref.maps.poses import Poses
+from solver_ref.mechanisms import mechanism_of
 from solver_ref.robot import Robot
 from solver_ref.wrench_region import tension_bounds, unbalanced_share, wrench_margin
 
@@ -15,7 +16,7 @@ def _values(at: Poses) -> Values:
 
 
 def _missing(robot: Robot) -> str | None:
-    if robot.kind != "cable":
+    if not mechanism_of(robot).pulls:
         return "its joints push as well as pull"
     if robot.platform.mass is None:
         return "its platform has no mass"

@@ -22,6 +22,7 @@ class CableRobot(Mechanism):
 
     kind = "cable"
     keys = ("allow_coincident_anchors", "cable_defaults", "cable")
+    pulls = True
 
     def read(self, top: Table, motion: Motion) -> dict[str, Any]:
         return {"cables": read_cables(top, motion)}

@@ -30,6 +30,8 @@ class StewartPlatform(Mechanism):
     kind = "stewart"
     motions = ("spatial",)
     keys = ("leg",)
+    levels = False  # solves from home converge as often without, and in two steps less
+    singular_share = 0.0  # it is to be solved near all of its singular poses
 
     def read(self, top: Table, motion: Motion) -> dict[str, Any]:
         tables = _legs(top)

@@ -14,6 +14,7 @@ import numpy as np
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.attitude import attitude_axes
 from solver_ref.domain import sample_poses
+from solver_ref.evaluation import evaluate, row_limits
 from solver_ref.fixed import next_power
 from solver_ref.geometry import spread_cables
 from solver_ref.kinematics import joint_values
@@ -21,14 +22,7 @@ from solver_ref.loop_limits import joint_levers
 from solver_ref.measurement import ATTITUDE_WEIGHT
 from solver_ref.mechanisms import mechanism_of
 from solver_ref.robot import Robot
-from solver_ref.step import (
-    UNBOUNDED,
-    NearSingular,
-    SolveBounds,
-    evaluate,
-    row_limits,
-    solve_step,
-)
+from solver_ref.step import UNBOUNDED, NearSingular, SolveBounds, solve_step
 
 SAMPLES = 1000
 MARGIN = 4.0

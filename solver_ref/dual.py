@@ -25,7 +25,8 @@ nearer to 0 it is out of range."""
 
 @dataclass(frozen=True)
 class Dual:
-    """A value and its slopes; an operand of `+`, `-`, `*`, and of `/` by a number or a `Dual`."""
+    """A value and its slopes; an operand of `+`, `-`, `*`, of `/` by a number or a `Dual`, and of
+    `**` by a whole number from 1 on."""
 
     m: DualArithmetic = field(repr=False, compare=False)
     value: Scalar
@@ -51,6 +52,11 @@ class Dual:
         return self.m.product(self, other)
 
     __rmul__ = __mul__
+
+    def __pow__(self, exponent: int) -> Dual:
+        if not isinstance(exponent, int) or exponent < 1:
+            raise TypeError(f"an exponent must be a whole number from 1 on, not {exponent}")
+        return self if exponent == 1 else self * self ** (exponent - 1)
 
     def __truediv__(self, other: Dual | float) -> Dual | int:
         if isinstance(other, Dual):

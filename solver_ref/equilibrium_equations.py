@@ -79,7 +79,7 @@ def balance(
 ) -> Balance:
     """The balance at a pose in the robot's coordinates, with the lengths (m) of stretched cables.
 
-    P is held within `total` (1/m), flag `tension`; `wraps` as in `solver_ref.step.evaluate`.
+    P is held within `total` (1/m), flag `tension`; `wraps` as in `solver_ref.evaluation.evaluate`.
     """
     scale = 1 / turn_length(robot)
     turn, states = _states(m, robot, spatial(pose, robot.free), wraps)

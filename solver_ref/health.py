@@ -23,8 +23,9 @@ from collections.abc import Sequence
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
 from solver_ref.equilibrium_equations import Balance
 from solver_ref.equilibrium_step import EquilibriumBounds, EquilibriumStep
+from solver_ref.evaluation import Evaluation
 from solver_ref.orthogonal import Damped
-from solver_ref.step import Elimination, Evaluation, SolveBounds, Step
+from solver_ref.step import Elimination, SolveBounds, Step
 
 HIDDEN = 1 / 8
 """The largest mu G with which damping does not hide the gain."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
+from solver_ref.evaluation import Evaluation
 from solver_ref.orthogonal import MARGIN, Damped, least_norm, orthogonalise
-from solver_ref.step import Evaluation, SolveBounds, Step, solve_step
+from solver_ref.step import SolveBounds, Step, solve_step
 
 MOST = 20
 """Binary places by which a rest may be shorter than its row and still count."""

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.attitude import attitude_axes, attitude_names, least_squares, length_gain
 from solver_ref.domain import perturb, sample_poses
+from solver_ref.evaluation import evaluate
 from solver_ref.iteration import evaluate_iteration
 from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.forward import Forward
@@ -19,7 +20,7 @@ from solver_ref.levenberg_marquardt import lm_solve, lm_step, solve_cold
 from solver_ref.measurement import attitude_model, gain
 from solver_ref.robot_file import load
 from solver_ref.status import Status
-from solver_ref.step import UNBOUNDED, evaluate, solve_step
+from solver_ref.step import UNBOUNDED, solve_step
 
 GOOD = Status.VALID | Status.CONVERGED
 SEED = 31

@@ -19,6 +19,7 @@ EXPRESSIONS = {
     "sums": lambda m, x, y: 2.0 - x + 3 * y - (x - y) * 0.3 + x / 7,
     "product": lambda m, x, y: x * y - y * y * x,
     "square": lambda m, x, y: (x + y) * (x + y),
+    "powers": lambda m, x, y: x**3 - (x - y) ** 2 + y**1,
     "sine": lambda m, x, y: m.sine_cosine(x - 2 * y)[0] * y,
     "cosine": lambda m, x, y: m.sine_cosine(x * y + 1.0)[1],
     "root": lambda m, x, y: m.square_root(x * x + y * y + 0.1),
@@ -90,6 +91,13 @@ def test_a_root_below_zero_is_no_number_and_flagged_in_hardware() -> None:
     out = run(base, codes, {"root": root.value, "flag": base.any(base.flags["length"])})
     assert out["flag"].tolist() == [1, 1, 0]
     assert out["root"][2] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_only_whole_powers_are_known() -> None:
+    x = Dual(DualArithmetic(FloatArithmetic()), np.array([0.5]))
+    for exponent in (0, -1, 0.5):
+        with pytest.raises(TypeError, match=f"whole number from 1 on, not {exponent}"):
+            x**exponent
 
 
 def test_plain_numbers_stay_numbers() -> None:

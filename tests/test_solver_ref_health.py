@@ -9,6 +9,7 @@ from traced import run, tracer
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.attitude import attitude_axes
 from solver_ref.domain import sample_poses
+from solver_ref.evaluation import evaluate
 from solver_ref.fixed import Format
 from solver_ref.health import error_radius
 from solver_ref.iteration import Iteration, evaluate_iteration
@@ -22,7 +23,7 @@ from solver_ref.kernels.step import float_step
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot_file import load
 from solver_ref.status import Status
-from solver_ref.step import UNBOUNDED, evaluate, solve_step
+from solver_ref.step import UNBOUNDED, solve_step
 
 SEED = 27
 WAYS = [

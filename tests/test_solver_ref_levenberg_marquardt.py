@@ -12,12 +12,13 @@ from scipy.optimize import least_squares
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.damping import POLICIES, Damping
 from solver_ref.domain import inside, level_poses, perturb, sample_poses
+from solver_ref.evaluation import evaluate
 from solver_ref.kinematics import cable_lengths, jacobian_phi, scaling, squared_system
 from solver_ref.levenberg_marquardt import lm_solve, lm_step, solve_cold
 from solver_ref.robot import Cable, Robot
 from solver_ref.robot_file import load
 from solver_ref.status import Status
-from solver_ref.step import UNBOUNDED, evaluate, solve_step
+from solver_ref.step import UNBOUNDED, solve_step
 
 DETERMINED = ["cogiro", "ipanema1", "acrobot", "nist-robocrane", "planar4", "hangprinter"]
 GOOD = int(Status.VALID | Status.CONVERGED)

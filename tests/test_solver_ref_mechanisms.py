@@ -1,8 +1,12 @@
 """The registry of mechanisms: one module each, and what a robot file of each kind may hold."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import solver_ref.mechanisms as mechanisms_package
 from solver_ref.errors import InputError
 from solver_ref.kinematics import cable_lengths
 from solver_ref.mechanisms import mechanism_of, mechanisms
@@ -13,6 +17,18 @@ def test_every_module_of_the_package_is_a_kind() -> None:
     assert "cable" in mechanisms()
     for kind, mechanism in mechanisms().items():
         assert mechanism.kind == kind
+
+
+def test_no_mechanism_takes_more_than_150_lines_and_none_is_named_elsewhere() -> None:
+    folder = Path(mechanisms_package.__file__).parent
+    files = sorted(folder.glob("*.py"))
+    assert all(len(file.read_text().splitlines()) <= 150 for file in files)
+    kinds = set(mechanisms()) - {"cable", "custom"}
+    for layer in ("solver_ref", "hdl", "sim"):
+        for file in sorted((folder.parents[1] / layer).rglob("*.py")):
+            if folder not in file.parents and "importing" not in file.parts:
+                words = set(re.findall(r'"([\w-]+)"', file.read_text()))
+                assert not words & kinds, file
 
 
 @pytest.mark.parametrize("name", builtin_names())

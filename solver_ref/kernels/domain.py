@@ -153,7 +153,7 @@ class Domain:
         return pulley_limits(self.robot, loaded=self.loaded)
 
     def ways(self, m: TracedArithmetic) -> dict[str, object]:
-        """The keywords of `solver_ref.step.evaluate` that say how cables go."""
+        """The keywords of `solver_ref.evaluation.evaluate` that say how cables go."""
         return {"cables": self.cables(m), "wraps": self.wraps}
 
     def length_format(self) -> Format:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver_ref.arithmetic import FloatArithmetic
+from solver_ref.evaluation import Evaluation, evaluate
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
@@ -14,7 +15,7 @@ from solver_ref.kernels.kind import Columns, residual_names
 from solver_ref.kernels.stopping import MISSED, Tolerances
 from solver_ref.kinematics import joint_errors
 from solver_ref.orthogonal_step import pivot_floor
-from solver_ref.step import UNBOUNDED, Evaluation, Step, evaluate, solve_step
+from solver_ref.step import UNBOUNDED, Step, solve_step
 
 
 def radius_format(domain: Domain) -> Format:

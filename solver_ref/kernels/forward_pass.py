@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 from solver_ref.attitude import attitude_names, least_squares
+from solver_ref.evaluation import evaluate
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
@@ -36,7 +37,7 @@ from solver_ref.kernels.stopping import (
 from solver_ref.levenberg_marquardt import levels_first
 from solver_ref.orthogonal_step import take_step
 from solver_ref.status import Status
-from solver_ref.step import Step, evaluate
+from solver_ref.step import Step
 
 
 @dataclass(frozen=True)

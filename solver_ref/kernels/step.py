@@ -10,6 +10,7 @@ import numpy as np
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.attitude import attitude_axes, attitude_names
 from solver_ref.domain import perturb
+from solver_ref.evaluation import Evaluation, evaluate
 from solver_ref.fixed import Format
 from solver_ref.kernels.corrections import condition_values, drawn_conditions, lengths_shown
 from solver_ref.kernels.domain import Domain, Kernel, pose_formats, pose_inputs, tracer
@@ -46,7 +47,7 @@ from solver_ref.levenberg_marquardt import cold_starts
 from solver_ref.orthogonal_step import pivot_floor, take_step
 from solver_ref.robot import Robot
 from solver_ref.status import Status
-from solver_ref.step import UNBOUNDED, Evaluation, Step, evaluate, solve_step
+from solver_ref.step import UNBOUNDED, Step, solve_step
 
 DAMPED_SHARE = 0.5
 """Share of the test vectors with a lambda above zero."""

@@ -71,7 +71,8 @@ def _check_names(top: Table, equations: Equations, motion: Motion) -> None:
     joints = equations.JOINTS
     if not isinstance(joints, dict) or not set(joints.values()) <= {"m", "rad"} or not joints:
         raise EquationsError("JOINTS has to name the unit, m or rad, of each joint")
-    taken = {*motion.coordinates, "lambda", "policy", "cold", "status", "tag"}
+    starts = (f"{name}0" for name in motion.coordinates)
+    taken = {*motion.coordinates, *starts, "lambda", "policy", "cold", "back", "status", "tag"}
     for name in joints:
         if not isinstance(name, str) or not name.isidentifier() or name in taken:
             raise EquationsError(f"a joint cannot be called {shown(name)}")

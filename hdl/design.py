@@ -98,8 +98,8 @@ class Design:
 
     @cached_property
     def domain(self) -> Domain:
-        loaded = self.options.runtime_geometry
-        return Domain.of(self.robot, self.options.profile, loaded=loaded)
+        options = self.options
+        return self.kind.domain(self.robot, options.profile, loaded=options.runtime_geometry)
 
     @property
     def kind(self) -> KernelKind:
@@ -254,7 +254,7 @@ class Design:
             del options["shell"]
         return options | {
             "clock_mhz": self.clock_mhz,
-            "accuracy": self.robot.accuracy.length,
+            "accuracy": self.robot.arm.accuracy if self.robot.arm else self.robot.accuracy.length,
             "closure": self.robot.closure,
             **own,
         }

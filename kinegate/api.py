@@ -6,6 +6,7 @@ take long accept `report`, a `kinegate.progress.Report`. Bad input raises `Input
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -34,9 +35,11 @@ from sim.geometry import geometry_words as words_of
 from sim.package import write_package
 from solver_ref.analysis import analyse
 from solver_ref.damping import POLICIES
+from solver_ref.dynamics.arm_analysis import analyse_arm
 from solver_ref.errors import InputError
 from solver_ref.kernels import KERNELS
 from solver_ref.robot_file import builtin_names, load
+from solver_ref.robot_rules import InertiaWarning
 
 
 def catalogue() -> dict[str, Any]:
@@ -46,6 +49,9 @@ def catalogue() -> dict[str, Any]:
     >>> [robot["name"] for robot in catalogue()["robots"]][:2]
     ['acrobot', 'cogiro']
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InertiaWarning)  # whoever uses such a robot is told
+        known = {name: load(name) for name in builtin_names()}
     robots = [
         {
             "name": name,
@@ -55,8 +61,7 @@ def catalogue() -> dict[str, Any]:
             "closure": robot.closure,
             "source": " ".join(robot.source.split()),
         }
-        for name in builtin_names()
-        for robot in [load(name)]
+        for name, robot in known.items()
     ]
     chips = [
         {
@@ -83,9 +88,9 @@ def check(robot: Source, **options: Unpack[GenerationOptions]) -> dict[str, Any]
     >>> check("four-cable-concurrent")["ok"]
     False
     """
-    name, opened = open_robot(robot, options)
+    name, opened = open_robot(robot, options, arms=True)
     with refusing(name):
-        result = analyse(opened).as_dict()
+        result = (analyse_arm(opened) if opened.arm else analyse(opened)).as_dict()
     cost = note = None
     try:
         with refusing(name):
@@ -119,8 +124,8 @@ def solve(
     >>> solve("hangprinter", {"x": [0.1], "y": [0.2], "z": [0.3]}, kernel="lengths").valid
     array([ True])
     """
-    options = {"kernel": "forward", **options}
-    name, opened = open_robot(robot, options)
+    name, opened = open_robot(robot, options, arms=True)
+    options = {"kernel": "rnea" if opened.arm else "forward", **options}
     design = make_design(name, opened, options)
     _check_solve(name, engine, damping, damping_lambda)
     kernel = design.options.kernel
@@ -156,7 +161,7 @@ def generate(
     >>> generate("hangprinter", "out/hangprinter", ii=8)["latency"]  # doctest: +SKIP
     126
     """
-    name, opened = open_robot(robot, options)
+    name, opened = open_robot(robot, options, arms=True)
     design = make_design(name, opened, options)
     _check_count(name, vectors, seed)
     place = Path(directory)

@@ -15,7 +15,7 @@ def cost_of(design: Design) -> dict[str, Any]:
 
     `latency_cycles` is None for `forward`, whose pipeline takes `pipeline_cycles` for each pass.
     `stops_at` are the tolerances (m) of a whole solve: of the residual, or, with more lengths than
-    unknowns or a measured attitude, of the scaled step.
+    unknowns or a measured attitude, of the scaled step; nothing for an arm, which has no solves.
     """
     plan, options, robot = design.plan, design.options, design.robot
     return {
@@ -32,13 +32,21 @@ def cost_of(design: Design) -> dict[str, Any]:
         "dsp_busy": plan.dsp_busy,
         "multiplier_slots": plan.slots,
         "lut_multipliers": plan.lut_multipliers,
-        "accuracy": robot.accuracy.length,
-        "quantum": 2.0**-design.kernel.profile.pose.bits,
+        "accuracy": robot.arm.accuracy if robot.arm else robot.accuracy.length,
+        "quantum": _quantum(design),
         "stops_at": _stops_at(design),
     }
 
 
+def _quantum(design: Design) -> float:
+    """Of poses and lengths (m, rad); of an arm's torques (N m, N)."""
+    profile = design.kernel.profile
+    return 2.0 ** -(profile.torque if design.robot.arm else profile.pose).bits
+
+
 def _stops_at(design: Design) -> dict[str, float]:
+    if design.robot.arm:
+        return {}
     if design.robot.closure == "equilibrium":
         return {"residual": EquilibriumDomain.of(design.domain).tolerances.residual}
     tolerances = Tolerances.of(design.domain)

@@ -91,8 +91,13 @@ def expanded(name: str, options: GenerationOptions) -> GenerationOptions:
     return {**PRESETS[preset], **rest}
 
 
-def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
-    """The robot with the asked accuracy, closure and law, and how messages call it."""
+def open_robot(
+    source: Source, options: GenerationOptions, *, arms: bool = False
+) -> tuple[str, Robot]:
+    """The robot with the asked accuracy, closure and law, and how messages call it.
+
+    `arms`: whether the caller takes serial arms, which have no poses, too.
+    """
     equations = options.get("mechanism")
     name = source.name if isinstance(source, Robot) else fspath(source)
     if not isinstance(source, Robot):
@@ -102,6 +107,8 @@ def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
     else:
         wrong, expected = "has no meaning", "a robot file, not a robot"
         raise OptionError(name, "mechanism", wrong=wrong, expected=expected, got=shown(equations))
+    if robot.arm is not None:
+        _check_arm(name, options, arms=arms)
     accuracy, closure = options.get("accuracy"), options.get("closure")
     if closure is not None and closure not in CLOSURES:
         raise unknown(name, "closure", closure, CLOSURES)
@@ -137,11 +144,23 @@ def open_robot(source: Source, options: GenerationOptions) -> tuple[str, Robot]:
     )
 
 
+def _check_arm(name: str, options: GenerationOptions, *, arms: bool) -> None:
+    if not arms:
+        expected, got = "a robot whose platform has poses", "a serial arm"
+        raise InputError(name, "kind", wrong="has no poses", expected=expected, got=got)
+    for key in ("accuracy", "closure"):
+        if options.get(key) is not None:
+            expected = "nothing: an arm's file gives the accuracy of torques"
+            raise OptionError(
+                name, key, wrong="has no meaning", expected=expected, got=shown(options[key])
+            )
+
+
 def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
     """The design of a robot; its parts are computed when they are asked for."""
     options = expanded(name, options)
     chosen = {
-        "kernel": "step",
+        "kernel": "rnea" if robot.arm else "step",
         "target": "xc7z020",
         "profile": "fine",
         "shell": "stream",
@@ -198,13 +217,13 @@ def _check_kind(name: str, robot: Robot, kind: KernelKind, options: GenerationOp
         expected = "a kernel that takes streams of samples: track"
         got = f"kernel {kind.name}"
         raise OptionError(name, "sample-rate", wrong="has no meaning", expected=expected, got=got)
-    if not (robot.cables or kind.looped):
-        looped = [name for name, other in KERNELS.items() if other.looped]
+    if not kind.fits(robot):
+        fitting_kinds = [name for name, other in KERNELS.items() if other.fits(robot)]
         raise OptionError(
             name,
             "kernel",
             wrong=f"is not made for the kind {robot.kind} yet",
-            expected=f"one of {', '.join(looped)}",
+            expected=f"one of {', '.join(fitting_kinds)}",
             got=kind.name,
         )
     if robot.closure not in kind.closures:
@@ -237,7 +256,7 @@ def open_design(source: Source, options: GenerationOptions) -> Opened:
     """The design of a robot, or of a directory that `generate` wrote."""
     if not isinstance(source, Robot) and Path(source).is_dir():
         return _open_directory(Path(source), options)
-    name, robot = open_robot(source, options)
+    name, robot = open_robot(source, options, arms=True)
     return Opened(name, make_design(name, robot, options))
 
 

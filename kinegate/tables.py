@@ -97,6 +97,45 @@ def catalogue(known: Mapping[str, Any]) -> None:
 def check(found: Mapping[str, Any]) -> None:
     """`check`."""
     out = console()
+    if found["kind"] == "serial":
+        _arm_facts(out, found)
+    else:
+        _pose_facts(out, found)
+    if found["cost"]:
+        out.print(cost(found["cost"]))
+    else:
+        out.print(Text(f"No hardware: {found['cost_note']}"), soft_wrap=True)
+    for finding in found["findings"]:
+        out.print(
+            Text(f"{finding['severity']}: {finding['name']}: {finding['text']}"), soft_wrap=True
+        )
+    out.print("can be solved" if found["ok"] else "CANNOT be solved")
+
+
+def _arm_facts(out: Console, found: Mapping[str, Any]) -> None:
+    condition = found["condition"]
+    out.print(
+        facts(
+            f"{found['robot']}: {found['kind']}, {found['joints']} joints",
+            {
+                "mass that moves": f"{found['mass']:.4g} kg",
+                "reach of the tip": f"up to {found['reach']:.4g} m",
+                "condition of the mass matrix": f"up to {condition:.3g}"
+                if condition
+                else "singular",
+            },
+        )
+    )
+    names = ("names", "units", "holding", "moving", "effort")
+    rows = [
+        (name, unit, f"{still:.4g}", f"{most:.4g}", "-" if effort is None else f"{effort:.4g}")
+        for name, unit, still, most, effort in zip(*(found[key] for key in names), strict=True)
+    ]
+    header = ("joint", "unit", "holding", "at its limits", "effort")
+    out.print(table(f"Largest torques over {found['samples']} states", header, rows))
+
+
+def _pose_facts(out: Console, found: Mapping[str, Any]) -> None:
     determined = (
         "by the joints" if found["determined"] else f"not by the joints ({found['closure']})"
     )
@@ -124,20 +163,10 @@ def check(found: Mapping[str, Any]) -> None:
     )
     header = ("poses", "count", "rank", "share below full", "condition: min", "mean", "max")
     out.print(table("Conditioning of the scaled Jacobian", header, conditioning))
-    if found["cost"]:
-        out.print(cost(found["cost"]))
-    else:
-        out.print(Text(f"No hardware: {found['cost_note']}"), soft_wrap=True)
-    for finding in found["findings"]:
-        out.print(
-            Text(f"{finding['severity']}: {finding['name']}: {finding['text']}"), soft_wrap=True
-        )
-    out.print("can be solved" if found["ok"] else "CANNOT be solved")
 
 
 def cost(planned: Mapping[str, Any]) -> Table:
     """What the hardware will cost."""
-    ((kind, tolerance),) = planned["stops_at"].items()
     return facts(
         f"Cost of {planned['kernel']} on {planned['target']} (profile {planned['profile']})",
         {
@@ -148,11 +177,21 @@ def cost(planned: Mapping[str, Any]) -> Table:
             f"{planned['updates_per_s'] / 1e6:.3g} M updates/s",
             "latency": f"{planned['latency_cycles'] or planned['pipeline_cycles']} cycles"
             + ("" if planned["latency_cycles"] else " for each pass"),
-            "quantum of poses and lengths": f"{micro(planned['quantum'])} um",
-            "accuracy asked": f"{micro(planned['accuracy'])} um",
-            "a solve stops at": f"a {kind} of {micro(tolerance)} um",
+            **_precision(planned),
         },
     )
+
+
+def _precision(planned: Mapping[str, Any]) -> dict[str, str]:
+    if not planned["stops_at"]:
+        quantum, accuracy = planned["quantum"], planned["accuracy"]
+        return {"quantum of torques": f"{quantum:.3g} N m", "accuracy asked": f"{accuracy:g} N m"}
+    ((kind, tolerance),) = planned["stops_at"].items()
+    return {
+        "quantum of poses and lengths": f"{micro(planned['quantum'])} um",
+        "accuracy asked": f"{micro(planned['accuracy'])} um",
+        "a solve stops at": f"a {kind} of {micro(tolerance)} um",
+    }
 
 
 def generated(made: Mapping[str, Any]) -> None:

@@ -16,14 +16,16 @@ from solver_ref.robot import MOTIONS, Motion, Robot, Vector
 class Mechanism(ABC):
     """One kind of mechanism; `solver_ref.mechanisms` finds them all.
 
-    `kind`: its word in robot files; `motions`: those that it can have; `keys`: what its robot files
-    hold beside the keys that all have. `pulls`: whether its links only pull, as cables do;
-    `levels`: whether a cold solve holds the attitude at first; `singular_share`: where more poses
-    of a workspace are near singular, normal equations are no way to a step.
+    `kind`: its word in robot files; `motions`: those that it can have; `poses`: whether its files
+    declare a platform, its workspace and closure (else `read` gives the workspace); `keys`: what
+    its robot files hold beside the keys that all have. `pulls`: whether its links only pull, as
+    cables do; `levels`: whether a cold solve holds the attitude at first; `singular_share`: where
+    more poses of a workspace are near singular, normal equations are no way to a step.
     """
 
     kind: ClassVar[str]
     motions: ClassVar[tuple[str, ...]] = tuple(MOTIONS)
+    poses: ClassVar[bool] = True
     keys: ClassVar[tuple[str, ...]]
     pulls: ClassVar[bool] = False
     levels: ClassVar[bool] = True

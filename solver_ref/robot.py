@@ -12,13 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
+from solver_ref.dynamics.links import Arm, Friction, Limits, Link, Tip
 from solver_ref.parts import Cable, Drum, Pulley, Stiffness, Vector
 
 Matrix = tuple[Vector, Vector, Vector]
 Numbers = tuple[tuple[str, float | tuple[float, ...]], ...]
 """Numbers and vectors by their name."""
 
-NEWER = ("elongation", "sample_rate", "joints", "geometry", "chains", "ends", "equations")
+NEWER = ("elongation", "sample_rate", "joints", "geometry", "chains", "ends", "equations", "arm")
 """Fields of a robot that its digest leaves out where they have their default."""
 
 
@@ -135,7 +136,7 @@ class Robot:
 
     A mechanism without cables has loop equations (`solver_ref.loops`): `geometry` and `chains` are
     their numbers by name, `ends` (m, platform frame) where they hold the platform, `equations` the
-    text of a user's own.
+    text of a user's own. Or it is a serial arm: `arm` has its links.
     """
 
     name: str
@@ -155,6 +156,7 @@ class Robot:
     chains: tuple[Numbers, ...] = ()
     ends: tuple[Vector, ...] = ()
     equations: str = ""
+    arm: Arm | None = None
     euler: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
 
@@ -191,8 +193,11 @@ class Robot:
 
     @property
     def determined(self) -> bool:
-        """Whether there are at least as many joints as coordinates (a count, not a rank)."""
-        return len(self.joint_names) >= len(self.free)
+        """Whether there are at least as many joints as coordinates (a count, not a rank).
+
+        A serial arm has no pose to find.
+        """
+        return self.arm is not None or len(self.joint_names) >= len(self.free)
 
     @cached_property
     def anchors(self) -> np.ndarray:
@@ -295,6 +300,7 @@ def from_facts(facts: dict[str, object]) -> Robot:
         "accuracy": Accuracy(**facts["accuracy"]),
         "cables": cables,
         "joints": tuple(Joint(**_values(entry)) for entry in facts.get("joints", ())),
+        "arm": _arm(facts.get("arm")),
     }
     rest = {key: _frozen(value) for key, value in facts.items() if key not in parts}
     return Robot(**rest, **parts)
@@ -307,6 +313,19 @@ def _cable(facts: dict[str, object]) -> Cable:
         if values.get(key) is not None:
             values[key] = part(**_values(values[key]))
     return Cable(**values)
+
+
+def _arm(facts: dict[str, object] | None) -> Arm | None:
+    if facts is None:
+        return None
+    links = [
+        _values(link)
+        | {"limits": Limits(**_values(link["limits"]))}
+        | {"friction": Friction(**_values(link["friction"]))}
+        for link in facts["links"]
+    ]
+    parts = {"links": tuple(Link(**link) for link in links), "tip": Tip(**_values(facts["tip"]))}
+    return Arm(**_values({key: facts[key] for key in facts if key not in parts}), **parts)
 
 
 def _values(facts: dict[str, object]) -> dict[str, object]:

@@ -33,24 +33,11 @@ from solver_ref.robot import (
 from solver_ref.robot_rules import check_rules
 
 # What every robot file may hold; the mechanism adds its own keys.
-KEYS = (
-    "name",
-    "kind",
-    "motion",
-    "closure",
-    "gravity",
-    "euler",
-    "units",
-    "source",
-    "sensors",
-    "platform",
-    "workspace",
-    "accuracy",
-)
+KEYS = ("name", "kind", "motion", "gravity", "units", "source")
+# What it may hold beside them where a platform moves.
+POSE_KEYS = ("closure", "euler", "sensors", "platform", "workspace", "accuracy")
 # The key by which a robot file names a file of equations, of the kinds that have it.
 EQUATIONS = "mechanism"
-# Planned words of the format: refused by name, never ignored.
-PLANNED_KINDS = ("serial",)
 
 __all__ = ["RobotError", "builtin_names", "from_values", "load", "loads", "read_values"]
 
@@ -124,7 +111,8 @@ def from_values(values: dict[str, Any], *, file: str) -> Robot:
     """The robot of what `read_values` gave; errors and warnings as in `loads`."""
     top = Table(values, file=file)
     kind = _mechanism(top)
-    top.allow((*KEYS, *kind.keys), later=LATER_KEYS)
+    known = (*KEYS, *(POSE_KEYS if kind.poses else ()), *kind.keys)
+    top.allow(known, later=LATER_KEYS)
     return _robot(top, kind)
 
 
@@ -148,12 +136,8 @@ def _parsed(text: str, file: str, mechanism: str | PathLike[str] | None) -> dict
 
 
 def _mechanism(top: Table) -> Mechanism:
-    """That of the file's kind; another key says what is wrong where there is no kind at all."""
+    """That of the file's kind."""
     known = mechanisms()
-    kind = top.values.get("kind")
-    if kind in PLANNED_KINDS and kind not in known:
-        expected = " or ".join(known)
-        raise top.error("kind", wrong="is not supported yet", expected=expected, got=shown(kind))
     return known[top.word("kind", known)]
 
 
@@ -166,30 +150,39 @@ def _decimal(text: str) -> Decimal:
 
 def _robot(top: Table, mechanism: Mechanism) -> Robot:
     name = top.text("name")
-    motion_name = top.word("motion", mechanism.motions)
+    only = mechanism.motions[0] if len(mechanism.motions) == 1 else None
+    motion_name = top.word("motion", mechanism.motions, default=only)
     motion = MOTIONS[motion_name]
     top.units = _units(top)
     default_gravity = (0.0, 0.0, 0.0 if motion.normal == 2 else -9.81)
     euler = _euler(top, motion)
     own = mechanism.read(top, motion)
+    posed = _posed(top, motion, euler) if mechanism.poses else {"platform": Platform()}
     robot = Robot(
         name=name,
         kind=mechanism.kind,
         motion=motion_name,
         closure="lengths",
         gravity=top.vector("gravity", 3, scale=top.units.length, default=default_gravity),
-        platform=_platform(_section(top, "platform", {}), motion),
-        workspace=_workspace(_section(top, "workspace"), motion, euler),
-        accuracy=_accuracy(_section(top, "accuracy", {})),
-        sensors=_sensors(top),
         euler=euler,
         source=top.text("source", default=""),
+        **posed,
         **own,
     )
     usual = "lengths" if robot.determined else "minimum-norm"
     robot = replace(robot, closure=top.word("closure", CLOSURES, default=usual))
     check_rules(robot, top)
     return robot
+
+
+def _posed(top: Table, motion: Motion, euler: str) -> dict[str, Any]:
+    """Fields of `Robot` where a platform moves."""
+    return {
+        "platform": _platform(_section(top, "platform", {}), motion),
+        "workspace": _workspace(_section(top, "workspace"), motion, euler),
+        "accuracy": _accuracy(_section(top, "accuracy", {})),
+        "sensors": _sensors(top),
+    }
 
 
 def _section(top: Table, name: str, default: dict | None = None) -> Table:

@@ -12,7 +12,7 @@ import numpy as np
 from solver_ref.errors import shown
 from solver_ref.fields import RobotError, Table
 from solver_ref.mechanisms import mechanism_of
-from solver_ref.robot import MOTIONS, Robot, Vector, closure_problem
+from solver_ref.robot import MOTIONS, Matrix, Robot, Vector, closure_problem
 
 # Rounding allowance of the inertia's rules, relative to its trace.
 INERTIA_SLACK = 1e-9
@@ -123,17 +123,25 @@ def _check_platform(robot: Robot, top: Table) -> None:
         return
     if not robot.rotations:
         raise _wrong(top, "platform.inertia", "no inertia, as a point does not turn", "a matrix")
-    tensor = np.array(platform.inertia)
+    table = Table(top.values["platform"], file=top.file, path="platform")
+    check_inertia(table, platform.inertia, MOTIONS[robot.motion].normal)
+
+
+def check_inertia(table: Table, inertia: Matrix, normal: int | None = None) -> None:
+    """Raise RobotError where the inertia (kg m^2) in a body's table is that of no body.
+
+    `normal` as in `Motion`. Warns with InertiaWarning where the table accepts it for a reason.
+    """
+    tensor = np.array(inertia)
     if not np.array_equal(tensor, tensor.T):
-        raise _wrong(top, "platform.inertia", "a symmetric matrix", platform.inertia)
-    normal = MOTIONS[robot.motion].normal
+        raise _wrong(table, "inertia", "a symmetric matrix", inertia)
     moments = _moments(tensor, normal)
     if moments.min() < -_slack(tensor):
         expected = "moments of 0 kg m^2 or more"
-        raise _wrong(top, "platform.inertia", expected, f"a moment of {moments.min():.6g}")
+        raise _wrong(table, "inertia", expected, f"a moment of {moments.min():.6g}")
     fault = inertia_fault(tensor, normal)
     if fault:
-        _waive_inertia(top, fault, [float(f"{moment:.6g}") for moment in moments])
+        _waive_inertia(table, fault, [float(f"{moment:.6g}") for moment in moments])
 
 
 def inertia_fault(tensor: np.ndarray, normal: int | None) -> str | None:
@@ -156,17 +164,16 @@ def _slack(tensor: np.ndarray) -> float:
     return INERTIA_SLACK * float(np.trace(np.abs(tensor)))
 
 
-def _waive_inertia(top: Table, fault: str, moments: list[float]) -> None:
+def _waive_inertia(table: Table, fault: str, moments: list[float]) -> None:
     reason = "allow_nonphysical_inertia"
-    platform = Table(top.values["platform"], file=top.file, path="platform")
-    if reason not in platform.values:
-        raise platform.error(
+    if reason not in table.values:
+        raise table.error(
             "inertia",
             wrong=fault,
             expected=f'that of a body, or {reason} = "reason"',
             got=f"moments {moments}",
         )
-    text = f"{top.file}: platform.inertia: {fault}; accepted because: {platform.text(reason)}"
+    text = f"{table.file}: {table.key('inertia')}: {fault}; accepted because: {table.text(reason)}"
     warnings.warn(text, InertiaWarning, stacklevel=2)
 
 

@@ -3,13 +3,13 @@
 import dataclasses
 
 import numpy as np
+import published_arms as published
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 from solver_ref.dynamics.control import computed_torque, gravity_compensation
 from solver_ref.dynamics.links import Arm
 from solver_ref.dynamics.serial import accelerations
-from tests import published_arms as published
 
 MODEL = dataclasses.replace(published.puma560(), links=published.puma560().links[:3])
 STIFFNESS, DAMPING = 100.0, 20.0

@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import published_arms as published
 import pytest
 from numpy.testing import assert_allclose
 
@@ -15,7 +16,6 @@ from solver_ref.dynamics.identification import (
     regressor,
 )
 from solver_ref.dynamics.serial import torques
-from tests import published_arms as published
 
 ARM = dataclasses.replace(published.puma560(), links=published.puma560().links[:3])
 TIMES = np.linspace(0, 10, 300)

@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 import numpy as np
+import published_arms as published
 import pytest
 import sympy as sp
 from numpy.testing import assert_allclose
@@ -14,7 +15,6 @@ from solver_ref.dynamics.newton_euler import inverse_dynamics, joint_motion
 from solver_ref.dynamics.segments import chain_of
 from solver_ref.dynamics.serial import mass_matrix, torques
 from solver_ref.symbolic import SymbolicArithmetic
-from tests import published_arms as published
 
 
 def pendulum() -> Arm:

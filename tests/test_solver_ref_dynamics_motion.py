@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from test_solver_ref_dynamics_three_rrr import WithoutTranslation
 
 from bench import kj9 as bench
 from solver_ref.dynamics.closed_loop import Baumgarte
 from solver_ref.dynamics.kj9 import KJ9, START
 from solver_ref.dynamics.motion import CONDITION_LIMIT, METHODS, Stop, simulate
 from solver_ref.dynamics.planar_system import PlanarSystem
-from tests.test_solver_ref_dynamics_three_rrr import WithoutTranslation
 
 SYSTEM = PlanarSystem(KJ9)
 

@@ -4,12 +4,12 @@ import dataclasses
 
 import numpy as np
 import pinocchio
+import published_arms as published
 import pytest
 from numpy.testing import assert_allclose
 
 from solver_ref.dynamics.links import Arm, Friction, Limits, Link
 from solver_ref.dynamics.serial import accelerations, friction_torques, mass_matrix, torques
-from tests import published_arms as published
 
 QN = np.array([0, np.pi / 4, np.pi, 0, np.pi / 4, 0])
 ONES = np.ones(6)

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from robot_kinds import built_in
 
 import solver_ref.mechanisms as mechanisms_package
 from solver_ref.errors import InputError
 from solver_ref.kinematics import cable_lengths
 from solver_ref.mechanisms import mechanism_of, mechanisms
-from solver_ref.robot_file import PLANNED_KINDS, builtin_names, load, loads
+from solver_ref.robot_file import builtin_names, load, loads
 
 
 def test_every_module_of_the_package_is_a_kind() -> None:
@@ -33,14 +34,8 @@ def test_no_mechanism_takes_more_than_150_lines_and_none_is_named_elsewhere() ->
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_every_builtin_robot_is_of_a_known_kind(name: str) -> None:
-    robot = load(name)
+    robot = built_in(name)
     assert mechanism_of(robot).kind == robot.kind
-
-
-def test_a_planned_kind_is_refused_as_planned() -> None:
-    for kind in set(PLANNED_KINDS) - set(mechanisms()):
-        with pytest.raises(InputError, match="is not supported yet"):
-            loads(f'name = "a"\nkind = "{kind}"\n')
 
 
 def test_an_unknown_kind_names_the_known_ones() -> None:

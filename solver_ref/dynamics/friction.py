@@ -42,4 +42,4 @@ def _fading(m: Arithmetic, law: Friction, speed: Scalar) -> Scalar:
         return 0
     ratio = m.dot([number(m, 1 / law.stribeck)], [speed], "share")
     one = m.constant(1.0, "share")
-    return m.divide(one, m.pivot(one + m.round(ratio * ratio, "share"), 1.0), 1.0, "fading", "")
+    return m.divide(one, m.pivot(one + m.round(ratio * ratio, "share"), 1.0), 2.0, "share", "share")

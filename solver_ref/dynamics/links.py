@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from solver_ref.parts import Vector
 
@@ -73,8 +73,10 @@ class Tip:
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """A chain of links from the base out; `gravity` (m/s^2) in the base frame."""
+    """A chain of links from the base out; `gravity` (m/s^2) in the base frame; `accuracy` (N m, N):
+    what is asked of hardware, the largest error of a torque."""
 
     links: tuple[Link, ...]
     gravity: Vector = (0.0, 0.0, -9.81)
-    tip: Tip = field(default_factory=Tip)
+    tip: Tip = Tip()
+    accuracy: float = 0.01

@@ -18,6 +18,9 @@ from solver_ref.parts import Vector
 EXACT = 1e-15
 """An axis this near to a coordinate axis is that axis."""
 
+QUARTER = 1e-10
+"""So far from 0 and 1 rotations by quarter turns are, where files give them 11 digits."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -63,7 +66,7 @@ def _segment(link: Link, before: np.ndarray, after: np.ndarray) -> Segment:
     inertia = after.T @ np.array(link.inertia) @ after
     second = np.trace(inertia) / 2 * np.eye(3) - inertia + link.mass * np.outer(com, com)
     return Segment(
-        rotation=_rows(before.T @ np.array(link.rotation) @ after),
+        rotation=_rows(_quarters(before.T @ np.array(link.rotation) @ after)),
         offset=tuple((before.T @ np.array(link.origin)).tolist()),
         mass=link.mass,
         moment=tuple((link.mass * com).tolist()),
@@ -82,6 +85,12 @@ def turned_to_z(axis: Vector) -> np.ndarray:
     x = x - (x @ z) * z
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(z, x), z])
+
+
+def _quarters(rotation: np.ndarray) -> np.ndarray:
+    """The rotation, its entries exact where they are those of quarter turns."""
+    whole = np.round(rotation)
+    return np.where(np.abs(rotation - whole) < QUARTER, whole, rotation)
 
 
 def _rows(matrix: np.ndarray) -> Matrix:

@@ -1,4 +1,4 @@
-"""Robot files from what other projects write: CASPR models, winches of Klipper, hexapods.
+"""Robot files from what other projects write: CASPR models, winches of Klipper, URDF of arms.
 
 An importer reads a file into a `draft.Draft`; `workspace` gives it a sound workspace, `robot_text`
 writes it as a robot file, and that file is loaded and checked like every other one.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 
 from solver_ref.cable_rules import frame_size
 from solver_ref.errors import InputError, shown
+from solver_ref.importing.arm_draft import ArmDraft
 from solver_ref.importing.beside import contents, existing
 from solver_ref.importing.draft import Draft
 from solver_ref.importing.format import Format, Settings
@@ -64,9 +65,14 @@ def read_foreign(
     InputError naming the file, the place in it, and what is wrong or cannot be represented.
     """
     place, source, draft = _draft(Path(path), settings or Settings())
-    _check_asked(place, draft, position=position, tilt=tilt, home=home)
     if name is not None:
         draft = dataclasses.replace(draft, name=name)
+    if isinstance(draft, ArmDraft):
+        _check_unposed(place, {"position": position, "tilt": tilt, "home": home})
+        text = draft.text()
+        robot = loads(text, file=str(place))
+        return Imported(text, robot, source.name, "", np.empty((0, 6)))
+    _check_asked(place, draft, position=position, tilt=tilt, home=home)
     if home is not None:
         draft = dataclasses.replace(draft, home=_full_home(place, draft, home))
     with warnings.catch_warnings():
@@ -83,7 +89,7 @@ def read_foreign(
     )
 
 
-def _draft(path: Path, settings: Settings) -> tuple[Path, Format, Draft]:
+def _draft(path: Path, settings: Settings) -> tuple[Path, Format, Draft | ArmDraft]:
     """The file that is meant, its format, and what is in it."""
     place = existing(path) or path
     expected = " or ".join(entry.what for entry in FORMATS)
@@ -98,6 +104,15 @@ def _draft(path: Path, settings: Settings) -> tuple[Path, Format, Draft]:
             got = shown(getattr(settings, key))
             raise InputError(place, key, wrong=wrong, expected=expected, got=got)
     return place, source, source.read(place, data, settings)
+
+
+def _check_unposed(place: Path, asked: Mapping[str, object]) -> None:
+    for key, value in asked.items():
+        if value is not None:
+            expected = "nothing, as an arm has no poses but its joints' limits"
+            raise InputError(
+                place, key, wrong="has no meaning", expected=expected, got=shown(value)
+            )
 
 
 def _check_asked(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from solver_ref.importing.arm_draft import ArmDraft
 from solver_ref.importing.draft import Draft
 
 
@@ -36,5 +37,5 @@ class Format:
     name: str
     what: str
     recognises: Callable[[Path, bytes], bool]
-    read: Callable[[Path, bytes, Settings], Draft]
+    read: Callable[[Path, bytes, Settings], Draft | ArmDraft]
     settings: tuple[str, ...] = ()

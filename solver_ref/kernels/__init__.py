@@ -7,6 +7,7 @@ from solver_ref.kernels.forward import Forward
 from solver_ref.kernels.kind import KernelKind
 from solver_ref.kernels.lengths import Lengths
 from solver_ref.kernels.rate import Rate
+from solver_ref.kernels.rnea import Rnea
 from solver_ref.kernels.step import StepKind
 from solver_ref.kernels.tension import Tension
 from solver_ref.kernels.track import Track
@@ -20,6 +21,7 @@ KERNELS: dict[str, KernelKind] = {
         Track(),
         Tension(),
         Rate(),
+        Rnea(),
     )
 }
 

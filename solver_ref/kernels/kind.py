@@ -69,7 +69,8 @@ class KernelKind(ABC):
 
     `closures`: those that it is made for; `refusals`: why not for others; `loadable`: those with
     which the geometry of cables can be loaded at run time; `looped`: whether it is made for loop
-    equations too; `usual_ii`: the default.
+    equations too; `serial`: whether it is made for serial arms, and for nothing else; `usual_ii`:
+    the default.
     `sampled`: whether transfers are samples of a stream, taken at the robot's sample rate.
     `damped`: whether a damping policy and its lambda mean anything to it. `wild`: the share of test
     vectors whose codes are anything that the ports can carry, outside the domain too.
@@ -81,10 +82,21 @@ class KernelKind(ABC):
     refusals: ClassVar[Mapping[str, str]] = {}
     loadable: ClassVar[tuple[str, ...]] = ()
     looped: ClassVar[bool] = False
+    serial: ClassVar[bool] = False
     usual_ii: ClassVar[int] = 4
     damped: ClassVar[bool] = False
     sampled: ClassVar[bool] = False
     wild: ClassVar[float] = 0.05
+
+    def fits(self, robot: Robot) -> bool:
+        """Whether it is made for robots of such a kind at all."""
+        if robot.arm is not None or self.serial:
+            return self.serial and robot.arm is not None
+        return bool(robot.cables) or self.looped
+
+    def domain(self, robot: Robot, profile: str, *, loaded: bool) -> Domain:
+        """The declared domain of a robot; `loaded`: with geometry that is loaded at run time."""
+        return Domain.of(robot, profile, loaded=loaded)
 
     @abstractmethod
     def trace(self, domain: Domain) -> Kernel:

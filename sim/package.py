@@ -19,7 +19,7 @@ from sim.vectors import Vectors, golden_vectors
 from solver_ref.files import filled
 from solver_ref.fixed import Format
 from solver_ref.parameters import words
-from solver_ref.robot import from_facts
+from solver_ref.robot_facts import from_facts
 from solver_ref.status import Status
 
 MANIFEST = "manifest.json"

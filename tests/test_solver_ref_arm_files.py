@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from robot_kinds import built_in, of_links
 
 from solver_ref.dynamics.serial import mass_matrix, torques
-from solver_ref.robot import from_facts
+from solver_ref.robot_facts import from_facts
 from solver_ref.robot_file import RobotError, loads
 from solver_ref.robot_rules import InertiaWarning
 

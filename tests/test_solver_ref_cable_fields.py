@@ -11,7 +11,8 @@ from robot_kinds import of_cables
 from robot_texts import CRANE, PLANAR, SECOND, edit, line_of
 
 from solver_ref.parts import Drum, Pulley, Stiffness
-from solver_ref.robot import Robot, from_facts
+from solver_ref.robot import Robot
+from solver_ref.robot_facts import from_facts
 from solver_ref.robot_file import load, loads
 
 FULL = """

@@ -11,7 +11,7 @@ from kinegate import solve
 from solver_ref.euler import CONVENTIONS, euler_angles, inward, outward, rotation_vectors
 from solver_ref.fields import RobotError
 from solver_ref.kinematics import cable_lengths, rotation_exp
-from solver_ref.robot import from_facts
+from solver_ref.robot_facts import from_facts
 from solver_ref.robot_file import load, loads
 from solver_ref.status import Status
 

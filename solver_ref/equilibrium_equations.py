@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
 from solver_ref.cable import CableState, Rotation, cable_at, rotation, spatial, squared_residual
+from solver_ref.parts import Cable
 from solver_ref.pulley import WrapLimits
 from solver_ref.robot import Robot
 from solver_ref.statics import cross, mass_lever
@@ -76,13 +77,17 @@ def balance(
     lengths: Vector,
     total: tuple[float, float] = (0.0, math.inf),
     wraps: Sequence[WrapLimits | None] | None = None,
+    cables: Sequence[Cable] | None = None,
+    more: float = 0.0,
 ) -> Balance:
     """The balance at a pose in the robot's coordinates, with the lengths (m) of stretched cables.
 
-    P is held within `total` (1/m), flag `tension`; `wraps` as in `solver_ref.evaluation.evaluate`.
+    P is held within `total` (1/m), flag `tension`; `wraps` and `cables` as in
+    `solver_ref.evaluation.evaluate`. `more`: how much further out than the robot's own attachments theirs
+    may lie (m).
     """
     scale = 1 / turn_length(robot)
-    turn, states = _states(m, robot, spatial(pose, robot.free), wraps)
+    turn, states = _states(m, robot, spatial(pose, robot.free), wraps, cables)
     squared = [squared_residual(m, state, x) for state, x in zip(states, lengths, strict=True)]
     held = m.clamp(m.total(densities), *total, "tension")
     share = m.reciprocal(held, "weight")
@@ -90,7 +95,7 @@ def balance(
     force, spread = _loads(m, robot, turn, states, densities, pulled)
     moment = [spread[j][k] - spread[k][j] for j, k in ((1, 2), (2, 0), (0, 1))]
     # Coarse from here on: what only steers the step.
-    centre = _centre(m, robot, pulled, share)
+    centre = _centre(m, robot, pulled, share, more)
     rows = [[m.nearest(x, "jacobian") for x in state.vector] for state in states]
     arms = [_arm(m, state, row, centre) for state, row in zip(states, rows, strict=True)]
     return Balance(
@@ -128,10 +133,14 @@ def equal_density(
 
 
 def _states(
-    m: Arithmetic, robot: Robot, full: Vector, wraps: Sequence[WrapLimits | None] | None
+    m: Arithmetic,
+    robot: Robot,
+    full: Vector,
+    wraps: Sequence[WrapLimits | None] | None,
+    cables: Sequence[Cable] | None = None,
 ) -> tuple[Rotation, list[CableState]]:
     turn = rotation(m, full[3:])
-    pairs = zip(robot.cables, wraps or [None] * len(robot.cables), strict=True)
+    pairs = zip(cables or robot.cables, wraps or [None] * len(robot.cables), strict=True)
     return turn, [cable_at(m, full[:3], turn, cable, limits) for cable, limits in pairs]
 
 
@@ -143,9 +152,9 @@ def _pulled(m: Arithmetic, states: Sequence[CableState], densities: Vector) -> M
     ]
 
 
-def _centre(m: Arithmetic, robot: Robot, pulled: Matrix, share: Scalar) -> Vector:
+def _centre(m: Arithmetic, robot: Robot, pulled: Matrix, share: Scalar, more: float) -> Vector:
     """e: densities are weights, so that it lies between the attachments (flag `step`)."""
-    farthest = ROOM * max(math.hypot(*cable.attachment) for cable in robot.cables)
+    farthest = ROOM * (max(math.hypot(*cable.attachment) for cable in robot.cables) + more)
     return [
         x if is_zero(x) else m.round(m.limit(x * share, farthest, "step"), "jacobian")
         for x in map(m.total, zip(*pulled, strict=True))

@@ -60,7 +60,6 @@ def test_what_is_out_of_tolerance_is_refused_by_name():
 @pytest.mark.parametrize(
     "words, expected",
     [
-        ("simulate four-cable-full --kernel step", "minimum-norm or attitude; got equilibrium"),
         ("synth four-cable-full --kernel track", "attitude; got equilibrium"),
     ],
 )

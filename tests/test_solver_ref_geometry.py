@@ -134,6 +134,26 @@ def test_tensions_follow_a_geometry_and_limits_that_were_measured_again(robot, c
     assert errors(made, other, 400, {})[0]["N"] > 100 * found["N"]
 
 
+@pytest.mark.parametrize("robot", ["four-cable", "irma4u", "four-cable-full"])
+def test_equilibria_follow_a_geometry_that_was_measured_again(robot):
+    made = kernel_of(robot, "forward", closure="equilibrium")
+    for seed, farthest in ((SEED, False), (SEED + 1, True)):
+        other = moved(made.robot, seed, farthest)
+        codes = loaded_codes(made.robot, made.graph.parameters, other)
+        found, valid = errors(made, other, 200, codes)
+        assert found["m"] <= made.robot.accuracy.length and valid == 1.0, f"seed {seed}: {found}"
+    assert {"tension_min1", "attachment3_z"} <= set(codes)
+    assert errors(made, other, 200, {})[0]["m"] > 1e-3
+
+
+def test_a_step_to_an_equilibrium_follows_it_too():
+    made = kernel_of("four-cable", "step", closure="equilibrium")
+    other = moved(made.robot, SEED, farthest=True)
+    codes = loaded_codes(made.robot, made.graph.parameters, other)
+    found, valid = errors(made, other, 300, codes)
+    assert found["m"] <= 1e-5 and found["N"] <= 0.1 and valid == 1.0, found
+
+
 def test_a_cable_is_slack_below_the_tension_that_was_loaded():
     sensed = load("four-cable").with_options(closure="attitude")
     sensed = dataclasses.replace(sensed, sensors=("tension",))

@@ -20,6 +20,7 @@ from solver_ref.equilibrium_equations import balance, equal_density
 from solver_ref.equilibrium_poses import sample_equilibria
 from solver_ref.equilibrium_step import EquilibriumBounds, equilibrium_step
 from solver_ref.fixed import next_power
+from solver_ref.geometry import drawn
 from solver_ref.kinematics import cable_lengths
 from solver_ref.logic import LogicArithmetic
 from solver_ref.robot import Robot
@@ -28,6 +29,8 @@ from solver_ref.step import SolveBounds
 from solver_ref.stiffness import sensitivity
 
 SAMPLES = 1000
+GEOMETRIES = 6
+"""How many other geometries are sampled where any can be loaded."""
 NEAR = (1e-3, 1e-3)
 """The nearer starts (m, rad); the others are a start error away."""
 
@@ -62,15 +65,46 @@ class Sampled:
 
 
 @cache
-def sampled(robot: Robot) -> Sampled:
-    """ValueError for a robot that does not hang in its workspace."""
+def sampled(robot: Robot, loaded: bool = False) -> Sampled:
+    """`loaded`: of several geometries that can be loaded too. ValueError for a robot that does not
+    hang in its workspace."""
     rng = np.random.default_rng(24)
+    others = [drawn(robot, rng) for _ in range(GEOMETRIES)] if loaded else []
+    meter = _Meter(robot)
+    seen = [_hung(meter, each, rng) for each in (robot, *others)]
+    diagonal = float(np.mean([one.diagonal for one in seen]))
+    pivots = [max(pivot, DEEPEST * diagonal) for pivot in meter.smallest[robot.rotations :]]
+    return Sampled(
+        length_gain=max(one.gain for one in seen),
+        total=(
+            min(float(one.total.min()) for one in seen) / SAFE,
+            SAFE * max(float(one.total.max()) for one in seen),
+        ),
+        most=next_power(SAFE * max(one.pull for one in seen)),
+        bounds=meter.bounds(pivots),
+        least_pivot=min(pivots) / diagonal,
+    )
+
+
+@dataclass(frozen=True)
+class _Hung:
+    """Of one geometry: the length gain, the sums of the densities (N,), the largest tension (N) and
+    the mean squared length (m^2)."""
+
+    gain: float
+    total: np.ndarray
+    pull: float
+    diagonal: float
+
+
+def _hung(meter: _Meter, robot: Robot, rng: np.random.Generator) -> _Hung:
+    """Steps of a robot to where it hangs, watched by the meter."""
+    meter.robot = robot
     poses, pulls = sample_equilibria(robot, SAMPLES, rng)
     lengths = cable_lengths(robot, poses)
     densities = pulls / lengths / weight_of(robot)
     total, diagonal = densities.sum(axis=1), float((lengths**2).mean())
     moved = np.abs(sensitivity(robot, poses, pulls).pose[:, : robot.translations]).sum(axis=2)
-    meter = _Meter(robot)
     for reach in (NEAR, robot.workspace.start_error):
         away = perturb(robot, poses, *reach, rng)
         equal = equal_density(meter, robot, list(away.T))[:, None] + np.zeros(pulls.shape)
@@ -78,14 +112,8 @@ def sampled(robot: Robot) -> Sampled:
             meter.watch(away, guess, lengths)
     # What is left at last lies where lengths move the platform most.
     meter.watch(poses, densities, lengths + NEAR[0] * rng.uniform(-1, 1, lengths.shape))
-    pivots = [max(pivot, DEEPEST * diagonal) for pivot in meter.smallest[robot.rotations :]]
-    return Sampled(
-        length_gain=float(np.quantile(moved.max(axis=1), 1 - RARE)),
-        total=(float(total.min()) / SAFE, SAFE * float(total.max())),
-        most=next_power(SAFE * float(pulls.max())),
-        bounds=meter.bounds(pivots),
-        least_pivot=min(pivots) / diagonal,
-    )
+    gain = float(np.quantile(moved.max(axis=1), 1 - RARE))
+    return _Hung(gain, total, float(pulls.max()), diagonal)
 
 
 NAMES = ("factor", "right_side", "solution", "step")

@@ -17,6 +17,7 @@ from solver_ref.equilibrium_poses import hanging_robot
 from solver_ref.equilibrium_step import EquilibriumBounds
 from solver_ref.errors import InputError
 from solver_ref.fixed import Format, next_power
+from solver_ref.geometry import LEVER_ROOM, STRETCH_TOLERANCE
 from solver_ref.kernels.corrections import stretches
 from solver_ref.kernels.domain import Domain, estimate_limits, largest_component
 from solver_ref.kernels.equilibrium_bounds import SAFE, Sampled, sampled
@@ -96,9 +97,9 @@ class EquilibriumDomain:
         """From the robot's usual domain. InputError for a platform that nothing pulls down,
         ValueError for one that does not hang in its workspace."""
         robot, asked = working_robot(domain.robot), domain.robot.accuracy.length
-        seen = sampled(domain.robot)
+        seen = sampled(domain.robot, domain.loaded)
         finest = asked / seen.length_gain / NOISE
-        domain = Domain.of(robot, domain.profile.name, finest=finest)
+        domain = Domain.of(robot, domain.profile.name, finest=finest, loaded=domain.loaded)
         home = np.array(robot.workspace.home)
         density = float(equal_density(FLOAT, robot, list(home)))
         return cls(
@@ -143,6 +144,7 @@ def working_robot(robot: Robot) -> Robot:
 def _profile(domain: Domain, seen: Sampled) -> EquilibriumProfile:
     """Long words in the elimination of every profile: its pivots can be small."""
     robot, profile = domain.robot, domain.profile
+    reach = largest_component(robot) + (2 * LEVER_ROOM if domain.loaded else 0.0)
     # Lengths move the platform more than the same error of F/P or N/(P l), which at most moves it
     # as far.
     floor = SHARE * robot.accuracy.length * SAFE * seen.total[0] * min(turn_length(robot), 1.0)
@@ -150,7 +152,7 @@ def _profile(domain: Domain, seen: Sampled) -> EquilibriumProfile:
     own = {field.name: getattr(profile, field.name) for field in fields(profile)}
     own |= dict.fromkeys(("gram", "factor", "solution", "reciprocal"), Significant(LONG_WORD))
     own |= {
-        "density": Fraction(force + math.ceil(math.log2(largest_component(robot)))),
+        "density": Fraction(force + math.ceil(math.log2(reach))),
         "force": Fraction(force),
         "balance": Fraction(profile.pose.bits + 1),
         "step": _word(max(seen.bounds.turn.step, seen.bounds.length.step)),
@@ -189,6 +191,7 @@ def _tolerances(domain: Domain, seen: Sampled) -> EquilibriumTolerances:
     tension = math.inf
     if stretches(robot) and "tension" not in robot.sensors:
         softest = min(cable.stiffness.k0 for cable in robot.cables if cable.stiffness)
+        softest *= 1 - STRETCH_TOLERANCE if domain.loaded else 1.0
         tension = TENSION_SHARE * asked / seen.length_gain * softest
     return EquilibriumTolerances(
         residual=residual,

@@ -61,7 +61,7 @@ def equilibrium_kernel(domain: Domain, limit: int = ITERATION_LIMIT) -> Kernel:
 class EquilibriumForward(KernelKind):
     name = "forward"
     what = "lengths and a start pose -> pose and tensions in equilibrium"
-    closures = ("equilibrium",)
+    closures = loadable = ("equilibrium",)
     damped: ClassVar[bool] = True
 
     def trace(self, domain: Domain) -> Kernel:

@@ -11,6 +11,7 @@ from solver_ref.equilibrium_step import LEAST_SHARE, EquilibriumStep, equilibriu
 from solver_ref.fixed import Format
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
+from solver_ref.geometry import LEVER_ROOM
 from solver_ref.health import HIDDEN, equilibrium_radius
 from solver_ref.kernels.corrections import (
     WARMING,
@@ -24,7 +25,6 @@ from solver_ref.kernels.domain import estimate_limits, pose_formats, tracer
 from solver_ref.kernels.equilibrium_domain import NOISE, EquilibriumDomain
 from solver_ref.kernels.forward_health import radius_format
 from solver_ref.kernels.ports import largest_residual
-from solver_ref.pulley_limits import pulley_limits
 from solver_ref.statics import weight_of
 
 ERROR_BITS = 2
@@ -74,6 +74,7 @@ class EquilibriumGraph:
         self.m = tracer(self.robot, domain.profile, _Saturating)
         self.finer = copy(self.m)  # the same graph and flags
         self.finer.profile = domain.finer
+        self.traced = self.domain.cables(self.m)
         self.cables = range(1, len(self.robot.cables) + 1)
         self.error_format = Format(False, ERROR_BITS, domain.profile.pose.bits + 1)
         self.damping_format = Format(False, 1, domain.profile.damping.bits)
@@ -90,7 +91,7 @@ class EquilibriumGraph:
             m.clamp(m.input(f"L{i}", form), low, high, "length")
             for i, (low, high) in zip(self.cables, self.domain.encoder, strict=True)
         ]
-        if not is_corrected(robot):
+        if not (is_corrected(robot) or self.domain.loaded):
             return shown
         if "tension" in robot.sensors:
             conditions = condition_inputs(m, robot)
@@ -98,7 +99,7 @@ class EquilibriumGraph:
             pairs = zip(robot.cables, tensions, strict=True)
             pulls = tuple(x if cable.stiffness else None for cable, x in pairs)
             conditions = CableConditions(pulls, m.input("dT", WARMING) if warms(robot) else None)
-        lengths = corrected(m, robot, shown, conditions)
+        lengths = corrected(m, robot, shown, conditions, self.traced)
         return [
             m.clamp(x, low, high, "length")
             for x, (low, high) in zip(lengths, self.domain.reach, strict=True)
@@ -108,7 +109,9 @@ class EquilibriumGraph:
         self, pose: list[Fixed], densities: list[Fixed], lengths: list[Fixed], damping: Fixed
     ) -> Stepped:
         m, own, robot = self.m, self.own, self.robot
-        at = balance(m, robot, pose, densities, lengths, own.total, pulley_limits(robot))
+        room = LEVER_ROOM if self.domain.loaded else 0.0
+        ways = (own.total, self.domain.wraps, self.traced, room)
+        at = balance(m, robot, pose, densities, lengths, *ways)
         fraction = own.profile.pose.bits + 3
         step = equilibrium_step(
             m, robot, pose, densities, at, damping, own.bounds, fraction, self.finer
@@ -189,7 +192,7 @@ class EquilibriumGraph:
         m = self.m
         least = m.round(CARRIES * total, "density")
         flags = [m.less(p, least) for p in densities]
-        for cable, x in zip(self.robot.cables, tensions, strict=True):
+        for cable, x in zip(self.traced, tensions, strict=True):
             if cable.tension_min:
                 flags.append(m.less(x, m.constant(cable.tension_min, "tension")))
         return flags

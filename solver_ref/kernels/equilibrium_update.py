@@ -92,7 +92,7 @@ class EquilibriumUpdate(EquilibriumGraph):
 class EquilibriumStepKind(KernelKind):
     name = "step"
     what = "pose, tensions, lengths, lambda -> better pose and tensions in equilibrium"
-    closures = ("equilibrium",)
+    closures = loadable = ("equilibrium",)
     damped: ClassVar[bool] = True
 
     def trace(self, domain: Domain) -> Kernel:

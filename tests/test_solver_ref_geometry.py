@@ -143,7 +143,9 @@ def test_equilibria_follow_a_geometry_that_was_measured_again(robot):
         found, valid = errors(made, other, 200, codes)
         assert found["m"] <= made.robot.accuracy.length and valid == 1.0, f"seed {seed}: {found}"
     assert {"tension_min1", "attachment3_z"} <= set(codes)
-    assert errors(made, other, 200, {})[0]["m"] > 1e-3
+    # What it was made with leads to no pose, or to others.
+    *_, valid = answered(made, other, 200)
+    assert not valid.any() or errors(made, other, 200, {})[0]["m"] > 1e-3
 
 
 def test_a_step_to_an_equilibrium_follows_it_too():

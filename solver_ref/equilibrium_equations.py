@@ -83,8 +83,8 @@ def balance(
     """The balance at a pose in the robot's coordinates, with the lengths (m) of stretched cables.
 
     P is held within `total` (1/m), flag `tension`; `wraps` and `cables` as in
-    `solver_ref.evaluation.evaluate`. `more`: how much further out than the robot's own attachments theirs
-    may lie (m).
+    `solver_ref.evaluation.evaluate`. `more`: how much further out than the robot's own attachments
+    theirs may lie (m).
     """
     scale = 1 / turn_length(robot)
     turn, states = _states(m, robot, spatial(pose, robot.free), wraps, cables)

@@ -64,7 +64,9 @@ class PacketReader(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         beats = self.packing.beats
-        index, dropping, spoilt = Signal(range(beats)), Signal(), Signal()
+        index = Signal(range(beats))
+        dropping = Signal()
+        spoilt = Signal()
         final, moves, whole, reading = Signal(), Signal(), Signal(), Signal()
         last, ends = self.s_axis_tlast, Signal()
         m.d.comb += [
@@ -138,9 +140,10 @@ class PacketWriter(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         beats = self.packing.beats
-        index, full, goes = Signal(range(beats)), Signal(), Signal()
-        kept, ends = Signal(len(self.word), reset_less=True), Signal(reset_less=True)
-        final = Signal()
+        index = Signal(range(beats))
+        kept = Signal(len(self.word), reset_less=True)
+        kept_ends = Signal(reset_less=True)
+        full, goes, final = Signal(), Signal(), Signal()
         m.d.comb += [
             self.ready.eq(~full),
             goes.eq(full & (~self.m_axis_tvalid | self.m_axis_tready)),
@@ -151,12 +154,12 @@ class PacketWriter(wiring.Component):
             self.m_axis_tvalid.eq(goes | (self.m_axis_tvalid & ~self.m_axis_tready)),
         ]
         with m.If(self.valid & self.ready):
-            m.d.sync += [kept.eq(self.word), ends.eq(self.ends), index.eq(0)]
+            m.d.sync += [kept.eq(self.word), kept_ends.eq(self.ends), index.eq(0)]
         with m.If(goes):
             m.d.sync += [
                 index.eq(index + 1),
                 self.m_axis_tdata.eq(chosen(index, self._beats(kept))),
-                self.m_axis_tlast.eq(final & ends),
+                self.m_axis_tlast.eq(final & kept_ends),
                 self.m_axis_tkeep.eq(-1),
             ]
         return m

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import cocotb
+from cocotbext.axi import AxiStreamFrame
 
 from sim.axi_peer import AxiBench
 
-MASK = (1 << 32) - 1
 OKAY, SLVERR = 0, 2
+PAUSE, BATCH = 1, 2  # bits of the mode
 BURST = 50  # writes, then reads, between changes of the stalls
+LONG = {"timeout_time": 10, "timeout_unit": "ms"}  # a million cycles
+SHORT = {"timeout_time": 200, "timeout_unit": "us"}
 PLAIN = ("inputs.", "control.geometry_address", "control.latency_limit", "control.residual_limit")
 """Registers that can have any value while nothing is solved."""
 
 
-@cocotb.test()
+@cocotb.test(**LONG)
 async def streams_with_stalls_lose_and_reorder_nothing(dut):
     """Every packet, while registers are read and solves go between them."""
     bench = await AxiBench.start(dut)
@@ -39,7 +42,7 @@ async def streams_with_stalls_lose_and_reorder_nothing(dut):
         assert found == right, f"packet {row}: {found}, not {right}"
 
 
-@cocotb.test()
+@cocotb.test(**LONG)
 async def registers_keep_what_is_written_in_any_order(dut):
     """AW before W, W before AW, together; any strobes, none among them; holes answer SLVERR."""
     bench = await AxiBench.start(dut, seed=2)
@@ -79,7 +82,7 @@ async def registers_keep_what_is_written_in_any_order(dut):
                 assert (word, response) == (0, SLVERR), hex(place)
 
 
-@cocotb.test()
+@cocotb.test(**SHORT)
 async def registers_are_at_first_as_the_map_says(dut):
     bench = await AxiBench.start(dut, seed=3)
     moving = ("watch.cycles_low", "control.geometry", "control.state")
@@ -89,7 +92,7 @@ async def registers_are_at_first_as_the_map_says(dut):
         assert name in moving or word == bench.setup.resets[name], f"{name} is {word:#x}"
 
 
-@cocotb.test()
+@cocotb.test(**SHORT)
 async def wrong_packets_are_dropped_and_the_next_are_right(dut):
     bench = await AxiBench.start(dut, seed=4)
     packets, event = bench.packets(), bench.setup.addresses["control.event"]
@@ -117,3 +120,49 @@ async def wrong_packets_are_dropped_and_the_next_are_right(dut):
         assert await bench.get(f"watch.count_{name}") == count, name
     word, _ = await bench.read(event)
     assert word >> 11 & 7 == 7, f"events {word:#x}"
+
+
+@cocotb.test(**SHORT)
+async def a_packet_of_many_transfers_is_answered_by_one(dut):
+    bench = await AxiBench.start(dut, seed=5)
+    await bench.put("control.mode", BATCH)
+    bench.stall(None)
+    packets, first = bench.packets(), 0
+    for count in (1, 7, 30):
+        await bench.send(b"".join(packets[first : first + count]))
+        frame = await bench.sink.recv()
+        assert bench.unpacked(bytes(frame.tdata)) == bench.right(range(first, first + count))
+        first += count
+
+
+@cocotb.test(**SHORT)
+async def while_it_is_paused_nothing_enters(dut):
+    bench = await AxiBench.start(dut, seed=6)
+    packets = bench.packets()[:5]
+    await bench.put("control.mode", PAUSE)
+    for packet in packets:
+        await bench.send(packet)
+    await bench.edges(100)
+    assert bench.sink.empty()
+    assert await bench.get("watch.results") == 0
+    await bench.put("control.mode", 0)
+    assert await bench.receive(5) == bench.right(range(5))
+
+
+@cocotb.test(**SHORT)
+async def a_reset_in_mid_flight_leaves_nothing_behind(dut):
+    """Nor does it offer anything while it lasts."""
+    bench = await AxiBench.start(dut, seed=7)
+    packets = bench.packets()
+    for _ in range(6):
+        bench.stall(bench.chance.choice((0.1, 0.7)))
+        for packet in packets[:20]:
+            bench.source.send_nowait(AxiStreamFrame(packet))
+        await bench.write_begin(bench.setup.addresses["control.mode"], BATCH)
+        await bench.edges(bench.chance.randint(10, 300))
+        await bench.reset()
+        assert await bench.get("control.mode") == 0
+        for packet in packets[20:25]:
+            await bench.send(packet)
+        assert await bench.receive(5) == bench.right(range(20, 25))
+        assert await bench.get("watch.results") == 5

@@ -118,9 +118,31 @@ class AxiBench:
         }
         for channel in bench.channels:
             channel.log.setLevel(logging.WARNING)  # each packet would be a line
-        for prefix, names in STANDING.items():
-            cocotb.start_soon(bench._watch(prefix, names))
+        bench._begin_watching()
         return bench
+
+    def _begin_watching(self) -> None:
+        self.watches = [
+            cocotb.start_soon(self._watch(prefix, names)) for prefix, names in STANDING.items()
+        ]
+
+    async def reset(self, cycles: int = 3) -> None:
+        """Reset the design in whatever it does, and forget what was sent and received."""
+        for watch in self.watches:
+            watch.cancel()
+        await FallingEdge(self.dut.aclk)
+        self.dut.aresetn.value = 0
+        for channel in self.channels:
+            channel.assert_reset(True)
+            channel.clear()
+        for _ in range(cycles):
+            await FallingEdge(self.dut.aclk)
+            for name in ("m_axis_tvalid", "s_axi_bvalid", "s_axi_rvalid"):
+                assert getattr(self.dut, name).value == 0, f"{name} in a reset"
+        self.dut.aresetn.value = 1
+        for channel in self.channels:
+            channel.assert_reset(False)
+        self._begin_watching()
 
     @property
     def channels(self) -> list:

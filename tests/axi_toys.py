@@ -1,24 +1,39 @@
 """Toy kernels in an AXI shell, and rows for them."""
 
 import numpy as np
-from toy_kernels import DelayPipeline, observed
+from toy_kernels import A, DelayPipeline, observed
 
 from hdl.axi_map import AxiInterface, Facts
 from hdl.axi_shell import TAG_BITS, AxiShell
 from hdl.packing import Packing
 from hdl.shell import StreamKernel
 from hdl.verilog import verilog
+from solver_ref import graph as g
+from solver_ref.fixed import Format
 from solver_ref.interpreter import evaluate
+from solver_ref.parameters import words
 
 FACTS = Facts(design=0x89ABCDEF, geometry=0xFEDCBA98)
 NAME = "toy_axi"
 
 
+def loaded() -> g.Graph:
+    """y = a * p + q, where p and q are loaded."""
+    p = g.Parameter("p", Format(True, 9, 0), -200, 150, -7)
+    q = g.Parameter("q", Format(False, 8, 0), 3, 250, 100)
+    nodes = (g.Input("a", A), p, q, g.Multiply(0, 1), g.Add(3, 2))
+    return g.Graph("loaded", nodes, (g.Output("y", 4),))
+
+
 def toy_interface(beat_bits=32, graph=None):
     graph = graph or observed()
+    facts = FACTS
+    if graph.parameters:
+        count, checksum = len(graph.parameters), words(graph.parameters)[-1]
+        facts = Facts(design=FACTS.design, geometry=checksum, geometry_words=count)
     sides = {"inputs": graph.inputs, "outputs": graph.output_formats}
     packed = {side: Packing(fields, beat_bits) for side, fields in sides.items()}
-    return AxiInterface(name=NAME, facts=FACTS, **packed)
+    return AxiInterface(name=NAME, facts=facts, **packed)
 
 
 def write_toy(folder, beat_bits=32, graph=None, change=str):

@@ -8,7 +8,7 @@ import shutil
 
 import numpy as np
 import pytest
-from axi_toys import FACTS, NAME, toy_interface, toy_rows, write_toy
+from axi_toys import FACTS, NAME, loaded, toy_interface, toy_rows, write_toy
 from c_driver import NAMES, READ, STRICT, WRITE, CDriver, compiled, write_driver
 from toy_kernels import observed
 
@@ -18,6 +18,7 @@ from kinegate.axi_files import axi_files
 from sim.axi_model import AxiModel
 from sim.tools import available
 from sim.vectors import golden_vectors
+from solver_ref.parameters import words
 from solver_ref.robot_file import load
 
 ARM = "arm-linux-gnueabihf-gcc"
@@ -253,12 +254,44 @@ def test_the_python_driver_reads_a_mapped_file(toy, tmp_path):
     for block, register in axi.registers:
         image[(block.base + register.offset) // 4] = register.reset
     image[axi.registers.address("control", "geometry") // 4] = FACTS.geometry
+    image[axi.registers.address("control", "state") // 4] = 8  # agrees
     image.tofile(tmp_path / "registers")
     solver = module.Solver.from_file(str(tmp_path / "registers"))
     solver.limits(latency=5)
     del solver
     written = np.fromfile(tmp_path / "registers", "<u4")
     assert written[axi.registers.address("control", "latency_limit") // 4] == 5
+
+
+def test_geometry_is_loaded_whole_or_refused(tmp_path):
+    axi, graph = toy_interface(graph=loaded()), loaded()
+    write_driver(tmp_path, axi)
+    model = AxiModel(write_toy(tmp_path, graph=graph), NAME, tmp_path / "model")
+    driver = CDriver(compiled(tmp_path, NAME), NAME, 1, 1)
+    assert driver.open(model.accesses, model.handle, 0) == "wrong_geometry"
+    assert driver.open(model.accesses, model.handle, axi.facts.geometry) == "ok"
+    driver.device.patience = 500
+    assert driver.solve([3])[1] == [79]
+    good = words(graph.parameters, {"p": 5, "q": 20})
+    assert driver.load_geometry(good) == "ok"
+    assert driver.solve([3])[1] == [35]
+    assert driver.call("kg_geometry") & 0xFFFFFFFF == good[-1]
+    assert driver.load_geometry([6, 20, good[-1]]) == "refused"  # the sum of other words
+    assert driver.load_geometry([151, 20, good[-1]]) == "refused"  # beyond its tolerance
+    assert driver.solve([3])[0] == "timeout"  # it stays paused
+    assert driver.load_geometry(good[1:]) == "no_load_port"
+    solver = python_solver(tmp_path, axi, model, geometry=None)
+    solver.load_geometry(good)
+    model.run(20)
+    assert solver.geometry == good[-1]
+    model.close()
+
+
+def python_solver(folder, axi, model, **options):
+    """The Python driver of a toy that is no fixture."""
+    for file, text in python_driver(description(axi, clock_mhz=100.0)).items():
+        (folder / file).write_text(text)
+    return python_module(folder).Solver(model, **options)
 
 
 def test_the_c_driver_compiles_for_arm(toy, tmp_path):

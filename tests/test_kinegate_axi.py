@@ -53,6 +53,15 @@ def test_the_directory_simulates_through_its_streams(made):
     assert (status, figures["mismatches"], figures["vectors"]) == (0, 0, 20)
 
 
+def test_a_geometry_is_loaded_through_the_registers():
+    if reason := available("icarus"):
+        pytest.skip(reason)
+    options = ("--kernel", "lengths", "--runtime-geometry", "--shell", "axi", *SMALL)
+    status, told, _ = run("simulate", "hangprinter", *options, "--simulator", "icarus")
+    assert status == 0
+    assert told.endswith("\nbit-exact\n")
+
+
 def test_a_shell_that_ends_no_packet_is_found(made, tmp_path):
     if reason := available("icarus"):
         pytest.skip(reason)

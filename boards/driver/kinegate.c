@@ -58,7 +58,9 @@ enum kg_error kg_open(struct kg_device *device, const struct kg_design *design, 
         return KG_WRONG_MAP;
     if (get(device, AT(control.design)) != design->design)
         return KG_WRONG_DESIGN;
-    if (get(device, AT(control.geometry)) != geometry)
+    /* After a reset the checksum of what is loaded takes a while. */
+    if (await(device, KINEGATE_CONTROL__STATE__AGREES_bm, KINEGATE_CONTROL__STATE__AGREES_bm)
+        || get(device, AT(control.geometry)) != geometry)
         return KG_WRONG_GEOMETRY;
     return KG_OK;
 }

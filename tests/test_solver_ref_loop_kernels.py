@@ -1,5 +1,7 @@
 """Kernels of loop equations, bit-true: round trips to the asked accuracy, status, refusals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -104,3 +106,21 @@ def test_kernels_for_cables_alone_are_refused_by_name(kernel: str) -> None:
 def test_loaded_geometry_is_refused_by_name() -> None:
     with pytest.raises(InputError, match=r"runtime-geometry: is not made for this kind yet"):
         api.check("rrr-kj9", runtime_geometry=True)
+
+
+def test_the_boundary_of_the_reach_is_flagged_before_it_is_out_of_range() -> None:
+    robot = load("rrr-kj9")
+    # The second chain is straight at y = -0.28.
+    far = {"position": ((-0.01, 0.01), (-0.3, -0.2)), "tilt": 0.05, "home": (0.0, -0.25, 0.0)}
+    joints = tuple(replace(joint, limits=(-np.pi, np.pi)) for joint in robot.joints)
+    robot = replace(robot, workspace=replace(robot.workspace, **far), joints=joints)
+    poses = np.array([[0.0, y, 0.0] for y in (-0.25, -0.2795, -0.2799, -0.2799999, -0.285)])
+    near, out = int(Status.NEAR_SINGULAR), int(Status.OUT_OF_RANGE)
+    for kernel in ("lengths", "rate"):
+        for engine in ("fixed", "float"):
+            rows = columns(robot.coordinates, poses)
+            if kernel == "rate":
+                rows |= dict.fromkeys(("vx", "vy", "wz"), np.zeros(len(poses)))
+            status = api.solve(robot, rows, kernel=kernel, engine=engine).columns["status"]
+            assert (status & near != 0).tolist() == [False, False, True, True, True]
+            assert (status & out != 0).tolist() == [False, False, False, True, True]

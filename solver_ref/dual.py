@@ -102,7 +102,10 @@ class DualArithmetic:
         return Dual(self, self._value(a.value * b.value), slopes)
 
     def square_root(self, x: Dual | float) -> Dual | float:
-        """The root; below 0, which hardware reports as out of range, float64 gives NaN."""
+        """The root; below 0, which hardware reports as out of range, float64 gives NaN.
+
+        Error: one quantum of `fine`, and 2**-25 of the root.
+        """
         if not isinstance(x, Dual):
             return np.sqrt(x)
         root, inverse = self.base.square_root(self._positive(x.value), "unit")
@@ -110,8 +113,10 @@ class DualArithmetic:
         return Dual(self, self._value(root), slopes)
 
     def reciprocal(self, x: Dual) -> Dual:
-        """1/x of a positive value: short, then one of Newton's steps; error one quantum of `fine`
-        and 2**-24 of the largest result."""
+        """1/x of a positive value: short, then one of Newton's steps.
+
+        Error: 1 + 1/x quanta of `fine`, and 2**-23 of the largest result.
+        """
         held = self._positive(x.value)
         first = self.base.reciprocal(held, "weight")
         error = 2.0 - self.base.proven(self._value(held * first), 2.0)

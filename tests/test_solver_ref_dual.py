@@ -1,6 +1,7 @@
 """Values with slopes: against central differences, SymPy, and the same expressions in hardware."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from traced import run, tracer
 from solver_ref.arithmetic import FloatArithmetic
 from solver_ref.dual import Dual, DualArithmetic
 from solver_ref.fixed import Format
+from solver_ref.profile import Fraction
 from solver_ref.symbolic import SymbolicArithmetic
 
 PORT = Format(True, 2, 22)
@@ -77,6 +79,21 @@ def test_hardware_is_within_a_few_quanta_of_float64(name: str) -> None:
     for key in slopes:
         size = np.abs(exact.slopes[key]).max()
         assert np.abs(out[key] - exact.slopes[key]).max() <= 2.0**-12 * max(size, 1.0)
+
+
+@pytest.mark.parametrize("bits", [20, 24, 28])
+def test_roots_and_reciprocals_are_within_their_stated_errors(bits: int) -> None:
+    base = tracer()
+    base.profile = replace(base.profile, loop=Fraction(bits))
+    m, fmt, low = DualArithmetic(base), Format(False, 2, 28), 2.0**-6
+    x = Dual(m, base.clamp(base.input("x", fmt), low, 3.0))
+    codes = fmt.encode(np.concatenate([[low, 3.0], np.random.default_rng(2).uniform(low, 3, 9998)]))
+    outputs = {"root": m.square_root(x).value, "inverse": m.reciprocal(x).value}
+    out, exact, quantum = run(base, {"x": codes}, outputs), fmt.decode(codes), 2.0**-bits
+    root = np.abs(out["root"] - np.sqrt(exact))
+    assert (root <= quantum + 2.0**-25 * np.sqrt(exact)).all()
+    inverse = np.abs(out["inverse"] - 1 / exact)
+    assert (inverse <= (1 + 1 / exact) * quantum + 2.0**-23 / low).all()
 
 
 def test_a_root_below_zero_is_no_number_and_flagged_in_hardware() -> None:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from typing import Any, TypeVar
 
 from kinegate.cluster import on_cluster
@@ -44,23 +45,29 @@ def run_tasks(
         finished = _here(function, tasks, jobs, threads)
     results: list[Result | None] = [None] * len(tasks)
     report(1, len(tasks), what)
-    for done, (number, result) in enumerate(finished, 2):
-        results[number] = result
-        if done <= len(tasks):
-            report(done, len(tasks), what)
+    with closing(finished):
+        for done, (number, result) in enumerate(finished, 2):
+            results[number] = result
+            if done <= len(tasks):
+                report(done, len(tasks), what)
     return results
 
 
 def _here(
     function: Callable[[Task], Result], tasks: Sequence[Task], jobs: int, threads: bool
 ) -> Iterator[tuple[int, Result]]:
+    others = multiprocessing.active_children()
     with _pool(min(jobs, len(tasks)), threads) as pool:
         try:
             futures = {pool.submit(function, task): number for number, task in enumerate(tasks)}
             yield from _completed(futures)
-        finally:
-            # An interrupt or an error leaves no tasks behind that nobody waits for.
+        except BaseException:
+            # After an error or an interrupt nobody waits for the rest.
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                if child not in others:
+                    child.terminate()
+            raise
 
 
 def _completed(futures: dict[Future, int]) -> Iterator[tuple[int, Any]]:

@@ -1,5 +1,6 @@
 """Tasks on processes, threads and a Dask cluster: all of them, in order; and what is lost."""
 
+import multiprocessing
 import os
 import time
 
@@ -42,6 +43,19 @@ def test_an_error_of_a_task_is_raised(options):
 def test_what_a_dead_process_leaves_is_kept():
     found = run_tasks(die_at_five, range(6), jobs=2)
     assert found == [0, 1, 2, 3, 4, None]
+
+
+def test_an_interrupt_does_not_wait_for_what_is_left():
+    def interrupted(number, total, what):
+        if number == 2:
+            raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_tasks(time.sleep, [0.0, 300.0, 300.0], jobs=2, report=interrupted)
+    while multiprocessing.active_children() and time.monotonic() - begin < 120:
+        time.sleep(0.1)
+    assert multiprocessing.active_children() == []
 
 
 @pytest.fixture

@@ -2,11 +2,13 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 
 import numpy as np
 import pytest
-from dask.distributed import LocalCluster
+from dask.distributed import Client, LocalCluster
 
 import kinegate
 from kinegate import cluster
@@ -58,24 +60,44 @@ def test_an_interrupt_does_not_wait_for_what_is_left():
     assert multiprocessing.active_children() == []
 
 
+class Cluster:
+    """A scheduler, and two workers that are processes of their own and that nobody restarts."""
+
+    def __init__(self, address):
+        self.address = address
+        words = [sys.executable, "-m", "distributed.cli.dask_worker", address]
+        words += ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        self.workers = [subprocess.Popen(words, stderr=subprocess.DEVNULL) for _ in range(2)]
+
+    def kill(self, count):
+        for worker in self.workers[:count]:
+            worker.kill()
+            worker.wait()
+
+
 @pytest.fixture
 def two_workers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-    ) as local:
-        yield local
+    with LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as scheduler:
+        started = Cluster(scheduler.scheduler_address)
+        try:
+            with Client(started.address, set_as_default=False) as client:
+                client.wait_for_workers(2, timeout=90)
+            yield started
+        finally:
+            started.kill(2)
 
 
 def test_a_sweep_on_a_cluster_is_the_same_though_a_worker_is_killed(two_workers, tmp_path):
     def kill_one(number, total, text):
         if number == 2:
-            os.kill(next(iter(two_workers.workers.values())).pid, 9)
+            two_workers.kill(1)
 
     words = {"sweep": SWEEP, "samples": 64}
     here = kinegate.workspace("four-cable", "here", **words)
-    address = two_workers.scheduler_address
-    there = kinegate.workspace("four-cable", "there", scheduler=address, report=kill_one, **words)
+    there = kinegate.workspace(
+        "four-cable", "there", scheduler=two_workers.address, report=kill_one, **words
+    )
     assert there["ok"] and there["lost"] == 0
     assert there["columns"] == here["columns"]
     texts = [(tmp_path / name / "sweep.csv").read_text() for name in ("here", "there")]
@@ -85,17 +107,17 @@ def test_a_sweep_on_a_cluster_is_the_same_though_a_worker_is_killed(two_workers,
 def test_what_was_computed_is_kept_when_no_worker_is_left(two_workers, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 2)
 
-    def remove_all(number, total, text):
+    def kill_all(number, total, text):
         if number == 4:
-            two_workers.scale(0)
+            two_workers.kill(2)
 
     found = kinegate.workspace(
         "four-cable",
         "out",
         sweep={"Rb": (4.0, 9.0, 20), "Rm": (0.3, 1.0, 20)},
         samples=256,
-        scheduler=two_workers.scheduler_address,
-        report=remove_all,
+        scheduler=two_workers.address,
+        report=kill_all,
     )
     assert not found["ok"] and not found["complete"]
     assert 0 < found["lost"] < found["designs"] == 400
@@ -106,5 +128,5 @@ def test_what_was_computed_is_kept_when_no_worker_is_left(two_workers, tmp_path,
 
 
 def test_a_map_is_computed_on_a_cluster_too(two_workers):
-    there = kinegate.workspace("planar4", grid=[9], scheduler=two_workers.scheduler_address)
+    there = kinegate.workspace("planar4", grid=[9], scheduler=two_workers.address)
     assert there["quantities"] == kinegate.workspace("planar4", grid=[9])["quantities"]

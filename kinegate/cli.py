@@ -240,7 +240,7 @@ def synth(robot: str, route: bool, seed: int | None, as_json: bool, **options: A
 @click.option("--poses", metavar="POSES.csv", help="Write the points of its trajectories, too.")
 @json_option
 def import_(robot: str, output: str, as_json: bool, **options: Any) -> None:
-    """Make a robot file of another project's: CASPR *_bodies.xml, Klipper winches, LinuxCNC HAL.
+    """Make a robot file of a CASPR *_bodies.xml, Klipper winches, a LinuxCNC HAL file or a URDF.
 
     The workspace is where the file moves the robot, or as much of that as can be solved.
     """

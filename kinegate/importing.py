@@ -76,6 +76,7 @@ def _figures(found: Imported) -> dict[str, Any]:
         "kind": robot.kind,
         "motion": robot.motion,
         "cables": len(robot.cables),
+        "joints": len(robot.joint_names),
         "closure": robot.closure,
         "source": robot.source,
         "digest": robot.digest,

@@ -227,20 +227,27 @@ def generated(made: Mapping[str, Any]) -> None:
 
 def imported(made: Mapping[str, Any]) -> None:
     """`import`."""
+    rows = {"from": made["source"]}
+    if made["kind"] == "serial":
+        rows["joints"] = str(made["joints"])
+    else:
+        rows |= _imported_workspace(made)
+    if made["poses_output"]:
+        rows["poses"] = f"{made['poses']} in {made['poses_output']}"
+    out = console()
+    out.print(facts(f"{made['robot']} in {made['output']}", rows))
+    out.print(f"next: kinegate check {made['output']}", soft_wrap=True)
+
+
+def _imported_workspace(made: Mapping[str, Any]) -> dict[str, Any]:
     links = "cables" if made["kind"] == "cable" else "legs"
-    rows = {
-        "from": made["source"],
+    return {
         "motion": f"{made['motion']}, {made['cables']} {links}",
         "position": "; ".join(f"{low:g} to {high:g} m" for low, high in made["position"]),
         "tilt": f"up to {made['tilt']:g} rad" if made["tilt"] else None,
         "home": made["home"],
         "workspace": made["workspace_source"],
     }
-    if made["poses_output"]:
-        rows["poses"] = f"{made['poses']} in {made['poses_output']}"
-    out = console()
-    out.print(facts(f"{made['robot']} in {made['output']}", rows))
-    out.print(f"next: kinegate check {made['output']}", soft_wrap=True)
 
 
 def shown(made: Mapping[str, Any]) -> None:

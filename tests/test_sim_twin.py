@@ -29,8 +29,10 @@ def builds(tmp_path_factory):
     return tmp_path_factory.mktemp("twins")
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
-@pytest.mark.parametrize("name", ["step", "lengths"])
+@pytest.mark.parametrize(
+    ("robot", "name"),
+    [*((robot, name) for robot in ROBOTS for name in ("step", "lengths")), ("puma560", "rnea")],
+)
 def test_a_graph_is_exact(builds, robot, name):
     codes = drawn(robot, name, 20_000 if robot == "four-cable" else 4_000)
     twin = compile_twin(source(robot, name), builds, flags=QUICK)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from numpy.testing import assert_allclose
+from robot_kinds import built_in
 
 from solver_ref.dynamics import three_rrr, three_rrr_bodies
 from solver_ref.dynamics.closed_loop import Baumgarte, forward_dynamics
@@ -131,8 +132,18 @@ def test_passive_arms_that_are_not_carried_along_are_found_by_the_second_derivat
 
 
 def test_the_published_start_is_out_of_reach() -> None:
-    with pytest.raises(OutOfReach, match=r"leg 2 must span 0\.587 m, not 0\.000 to 0\.500 m"):
+    with pytest.raises(OutOfReach, match=r"leg 3 must span 0\.587 m, not 0\.000 to 0\.500 m"):
         PlanarSystem(KJ9).coordinates(np.array(PUBLISHED_START))
+
+
+def test_its_legs_are_those_of_the_builtin_robot() -> None:
+    robot = built_in("rrr-kj9")
+    chains = [dict(chain) for chain in robot.chains]
+    anchors = [chain["anchor"][:2] for chain in chains]
+    assert_allclose(KJ9.bases, anchors, atol=1e-14)
+    assert_allclose(KJ9.attachments, np.array(robot.ends)[:, :2], atol=1e-14)
+    assert {chain["proximal"] for chain in chains} == {KJ9.active.length}
+    assert {chain["distal"] for chain in chains} == {KJ9.passive.length}
 
 
 def test_the_coordinates_of_a_pose_close_every_gap_with_both_elbows() -> None:

@@ -6,6 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 from outside_data import outside
 
+from kinegate import import_robot
+from kinegate.tables import imported
 from solver_ref.dynamics.serial import mass_matrix, torques
 from solver_ref.errors import InputError
 from solver_ref.importing import read_foreign
@@ -142,6 +144,17 @@ def test_a_chain_that_branches_is_refused(tmp_path) -> None:
     path.write_text(ARM.replace("</robot>", more), encoding="utf-8")
     with pytest.raises(InputError, match="the chain branches; expected one joint"):
         read_foreign(path)
+
+
+def test_the_command_tells_of_joints_and_not_of_a_workspace(tmp_path, capsys) -> None:
+    path, output = tmp_path / "odd.urdf", tmp_path / "odd.toml"
+    path.write_text(ARM, encoding="utf-8")
+    made = import_robot(path, output)
+    assert (made["kind"], made["joints"], made["cables"]) == ("serial", 2, 0)
+    assert output.read_text(encoding="utf-8") == made["text"]
+    imported(made)
+    told = capsys.readouterr().out
+    assert "joints" in told and "workspace" not in told
 
 
 def test_an_arm_takes_no_workspace(tmp_path) -> None:

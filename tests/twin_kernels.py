@@ -3,12 +3,11 @@
 from functools import cache
 
 import numpy as np
+from robot_kinds import built_in
 
 from sim.twin import FLAGS
 from solver_ref.graph import Graph
 from solver_ref.kernels import KERNELS
-from solver_ref.kernels.domain import Domain
-from solver_ref.robot_file import load
 
 SEED = 23
 STRICT = (*FLAGS, "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion")
@@ -17,7 +16,8 @@ QUICK = (*STRICT, "-O1")  # as strict, compiled in half the time
 
 @cache
 def kernel(robot: str, name: str):
-    return KERNELS[name].trace(Domain.of(load(robot), "fine"))
+    kind = KERNELS[name]
+    return kind.trace(kind.domain(built_in(robot), "fine", loaded=False))
 
 
 def source(robot: str, name: str):

@@ -1,7 +1,8 @@
 """KJ9, a planar 3-RRR mechanism that is driven by its three active arms; its plane stands upright.
 
 Published are lengths, radii, masses and moments of inertia, joints 120 degrees apart. Chosen here:
-the first leg points up, and the centres of the arms are at half their lengths.
+the legs are those of the built-in robot `rrr-kj9`, the second one points up, and the centres of the
+arms are at half their lengths.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ START = (0.05, -0.25, 0.0)
 
 
 def _spread(radius: float) -> tuple[Pair, Pair, Pair]:
-    angles = [math.radians(90 + 120 * leg) for leg in range(3)]
+    angles = [math.radians(-30 + 120 * leg) for leg in range(3)]
     first, second, third = ((radius * math.cos(a), radius * math.sin(a)) for a in angles)
     return first, second, third
 

@@ -27,11 +27,11 @@ class SerialArm(Mechanism):
     keys = ("accuracy", "tip", "link")
 
     def read(self, top: Table, motion: Motion) -> dict[str, Any]:
-        """The workspace is a box that the arm cannot leave, as nothing declares its poses."""
+        """The workspace is a box that the tip cannot leave, as nothing declares its poses."""
         arm = read_arm(top)
         gravity = top.vector("gravity", 3, scale=top.units.length, default=arm.gravity)
         arm = replace(arm, gravity=gravity)
-        reach = arm_limits(arm).reach
+        reach = arm_limits(arm).reach or 1.0  # a box of no size would be none
         box = ((-reach, reach),) * 3
         workspace = Workspace(position=box, tilt=0.0, home=(0.0,) * 6, start_error=(0.0, 0.0))
         joints = tuple(

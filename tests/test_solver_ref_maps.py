@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from robot_kinds import with_poses
 
 from solver_ref.conditioning import conditioning, scaled_jacobian
 from solver_ref.kinematics import cable_lengths, scaling
@@ -14,7 +15,7 @@ from solver_ref.maps.region import clearance, safe_region
 from solver_ref.maps.robot_map import UNKNOWN, judged_map
 from solver_ref.maps.section import section_of
 from solver_ref.robot import Joint, Platform
-from solver_ref.robot_file import builtin_names, load
+from solver_ref.robot_file import load
 from solver_ref.tension import tensions
 
 CRANE_ROBOT = load("four-cable")
@@ -41,7 +42,7 @@ def test_rotations_count_by_the_characteristic_length():
     np.testing.assert_allclose(section.spacing, [1.0, 0.1 * length])
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", with_poses())
 def test_every_robot_has_the_fields_that_it_can_have(name):
     robot = load(name)
     section = section_of(robot, robot.coordinates[:2], (4, 3))

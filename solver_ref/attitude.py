@@ -14,6 +14,7 @@ from solver_ref.arithmetic import Arithmetic, Scalar
 from solver_ref.curves import scaled
 from solver_ref.domain import sample_poses
 from solver_ref.fixed_arithmetic import FixedArithmetic
+from solver_ref.loop_limits import joint_levers, within_reach
 from solver_ref.measurement import ATTITUDE_WEIGHT, attitude_model, gain
 from solver_ref.robot import Robot
 
@@ -59,11 +60,13 @@ def attitude_rows(
 
 
 def length_gain(robot: Robot, samples: int = SAMPLES) -> float:
-    """How far (m) the position moves at most, on poses of the grown workspace, where every length
+    """How far (m) the position moves at most, on poses of the grown workspace, where every link
     is off by a metre (to first order) and the attitude's rows hold what they can."""
     rng = np.random.default_rng(22)
     poses = sample_poses(robot, samples, rng, margin=robot.workspace.start_error)
+    if not robot.cables:
+        poses = poses[within_reach(robot, poses)]
     axes = [robot.coordinates[place] for place in attitude_axes(robot)]
     model = attitude_model(robot, axes=axes)
     columns = gain(model, model.rows(poses)[1])[:, : robot.translations, : model.lengths]
-    return float(np.abs(columns).sum(axis=-1).max())
+    return float((np.abs(columns) / joint_levers(robot)).sum(axis=-1).max())

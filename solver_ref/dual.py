@@ -98,7 +98,7 @@ class DualArithmetic:
             return Dual(self, value, self._scaled(a.slopes, lambda: b))
         slopes = dict(self._scaled(a.slopes, lambda: self._short(b.value)))
         for key, slope in self._scaled(b.slopes, lambda: self._short(a.value)).items():
-            slopes[key] = self._slope(slopes[key] + slope) if key in slopes else slope
+            slopes[key] = self._short(slopes[key] + slope) if key in slopes else slope
         return Dual(self, self._value(a.value * b.value), slopes)
 
     def square_root(self, x: Dual | float) -> Dual | float:
@@ -170,15 +170,14 @@ class DualArithmetic:
             if isinstance(by, int | float):
                 known = isinstance(slope, int | float)
                 number = self.base.constant(slope * by if known else by, self.coarse)
-                scaled[key] = number if known else self._slope(slope * number)
+                scaled[key] = number if known else self._short(slope * number)
             else:
-                scaled[key] = self._slope(by * slope)
+                scaled[key] = self._short(by * slope)
         return scaled
 
     def _value(self, value: Scalar) -> Scalar:
         return value if is_zero(value) else self.base.nearest(value, self.fine)
 
-    def _slope(self, value: Scalar) -> Scalar:
+    def _short(self, value: Scalar) -> Scalar:
+        """A slope, or a value that slopes are multiplied by."""
         return value if isinstance(value, int | float) else self.base.nearest(value, self.coarse)
-
-    _short = _slope

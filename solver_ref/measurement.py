@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver_ref.kinematics import cable_lengths, jacobian_phi, scaling
+from solver_ref.kinematics import cable_lengths, jacobian_phi, joint_values, scaling
+from solver_ref.loop_limits import joint_levers
 from solver_ref.robot import Robot
 
 # How much a rotation counts (times the characteristic length) against a displacement of the same
@@ -66,7 +67,7 @@ def attitude_model(
     axes: Sequence[str] | None = None,
     quantum: float = QUANTUM,
 ) -> Model:
-    """Lengths, then a measured rotation vector, or those of its components that `axes` names.
+    """The joints, then a measured rotation vector, or those of its components that `axes` names.
 
     An inclinometer measures ("rx", "ry"). A residual of the rotation counts as a displacement at
     the characteristic length, times `weight`.
@@ -89,17 +90,17 @@ def attitude_model(
     def rows(poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         by_pose = jacobian_phi(robot, poses)
         spread = np.broadcast_to(unit, (*by_pose.shape[:-2], *unit.shape))
-        measured = np.concatenate([cable_lengths(robot, poses), poses[..., places]], axis=-1)
+        measured = np.concatenate([joint_values(robot, poses), poses[..., places]], axis=-1)
         return measured, np.concatenate([by_pose, spread], axis=-2)
 
-    cables, count = len(robot.cables), len(robot.cables) + len(axes)
+    levers = joint_levers(robot)  # 1 of lengths
     turns = np.full(len(axes), weight * robot.characteristic_length)
     return Model(
         rows=rows,
-        weights=np.concatenate([np.ones(cables), turns]),
-        quanta=np.full(count, quantum),
+        weights=np.concatenate([levers, turns]),
+        quanta=np.full(len(levers) + len(axes), quantum),
         scale=scaling(robot),
-        lengths=cables,
+        lengths=len(levers),
     )
 
 

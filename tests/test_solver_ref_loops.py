@@ -166,6 +166,23 @@ def test_a_spatial_mechanism_is_solved_in_fixed_point(hexapod) -> None:
     assert np.abs(joint_errors(robot, solved, joints)).max() <= robot.accuracy.length
 
 
+def test_a_measured_attitude_joins_too_few_joints(tmp_path) -> None:
+    text = (HEXAPOD + INVERSE).replace("range(1, 7)", "range(1, 6)").replace("range(6)", "range(5)")
+    (tmp_path / "hexapod.py").write_text(text)
+    own = ROBOT.replace("[-1.5, 1.5], ", "", 1)
+    own = own.replace("motion", 'closure = "attitude"\nsensors = ["attitude"]\nmotion')
+    (tmp_path / "hexapod.toml").write_text(own)
+    robot = load(tmp_path / "hexapod.toml")
+    assert not robot.determined
+    poses = sample_poses(robot, 60, np.random.default_rng(9))
+    rows = dict(zip(robot.joint_names, joint_values(robot, poses).T, strict=True))
+    rows |= dict(zip(("mrx", "mry", "mrz"), poses[:, 3:].T, strict=True))
+    found = api.solve(robot, rows)
+    assert found.valid.all()
+    solved = np.column_stack([found.columns[name] for name in robot.coordinates])
+    assert (np.abs(solved - poses) * scaling(robot)).max() <= robot.accuracy.length
+
+
 def test_four_chains_are_solved_by_least_squares(tmp_path) -> None:
     text = inspect.getsource(planar_3rrr)
     (tmp_path / "four.py").write_text(text.replace('"q3": "rad"', '"q3": "rad", "q4": "rad"'))

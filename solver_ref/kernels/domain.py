@@ -87,11 +87,7 @@ class Domain:
         finest: float = math.inf,
         loaded: bool = False,
     ) -> Domain:
-        """`finest` (m) makes the quantum that the accuracy asks for finer where it is smaller.
-
-        A measured attitude leaves pivots of the square of its weight, 2**-8, so that every profile
-        eliminates with long words: with 18 bits most solves of the reference crane do not converge.
-        """
+        """`finest` (m) makes the quantum that the accuracy asks for finer where it is smaller."""
         if loops_of(robot):
             return cls._of_loops(robot, profile_name, finest)
         # First, as it refuses cables that have no length somewhere.
@@ -105,9 +101,7 @@ class Domain:
             lever=longest_lever(robot) + more,
             radius=max((c.pulley.radius for c in robot.cables if c.pulley), default=1.0),
         )
-        if attitude_axes(robot):
-            words = ("gram", "factor", "solution", "reciprocal")
-            profile = replace(profile, **dict.fromkeys(words, Significant(LONG_WORD)))
+        profile = _with_attitude(robot, profile)
         if loaded:  # longer levers: what they take from the moments' word is given back
             profile = replace(profile, moment=Significant(profile.moment.bits + 1))
         if bounds.near:
@@ -136,6 +130,8 @@ class Domain:
             lever=lever,
             operand=OPERAND - LOOP_BITS,  # by which what loops multiply is longer than a pose
         )
+
+        profile = _with_attitude(robot, profile)
 
         def opened(profile: Profile) -> tuple[TracedArithmetic, list[Fixed]]:
             m = tracer(robot, profile)
@@ -232,6 +228,15 @@ def traced_cables(m: TracedArithmetic, robot: Robot) -> tuple[Cable, ...]:
         replace(cable, stiffness=stretch) if stretch else cable
         for cable, stretch in zip(cables_with(robot, parameter), stretches, strict=True)
     )
+
+
+def _with_attitude(robot: Robot, profile: Profile) -> Profile:
+    """A measured attitude leaves pivots of the square of its weight, 2**-8, so that every profile
+    eliminates with long words: with 18 bits most solves of the reference crane do not converge."""
+    if not attitude_axes(robot):
+        return profile
+    words = ("gram", "factor", "solution", "reciprocal")
+    return replace(profile, **dict.fromkeys(words, Significant(LONG_WORD)))
 
 
 def largest_quantum(robot: Robot, bounds: SolveBounds, more: float = 0.0) -> float:

@@ -15,12 +15,15 @@ from solver_ref.equilibrium_gain import UNLIMITED, GainBounds, equilibrium_gain
 from solver_ref.equilibrium_poses import sample_equilibria
 from solver_ref.equilibrium_step import EquilibriumBounds
 from solver_ref.fixed import next_power
+from solver_ref.geometry import cables_with, drawn
 from solver_ref.kinematics import cable_lengths
 from solver_ref.robot import Robot
 from solver_ref.statics import weight_of
 from solver_ref.step import SolveBounds
 
 SAMPLES = 1000
+GEOMETRIES = 8
+"""Over how many geometries the samples are spread where any can be loaded."""
 MARGIN = 4.0
 """What the limits keep away from the largest (and pivots from the smallest) that was sampled."""
 NEAR = (1e-3, 1e-3)
@@ -76,21 +79,26 @@ class _Meter(FloatArithmetic):
 
 
 @cache
-def gain_bounds(robot: Robot) -> tuple[GainBounds, float]:
+def gain_bounds(robot: Robot, loaded: bool = False) -> tuple[GainBounds, float]:
     """Limits with a margin from equilibria of the workspace and their neighbourhood; and the
     largest sum of |K| over the lengths, for one coordinate. Rare poses, where the platform hangs
     least firmly, are left out: hardware says NEAR_SINGULAR or OUT_OF_RANGE there.
 
-    ValueError for a robot that does not hang in its workspace.
+    `loaded`: also of several geometries that can be loaded. ValueError for a robot that does not
+    hang in its workspace.
     """
     rng = np.random.default_rng(23)
-    poses, pulls = sample_equilibria(robot, SAMPLES, rng)
-    poses = perturb(robot, poses, *NEAR, rng)
-    lengths = cable_lengths(robot, poses)
+    others = [drawn(robot, rng) for _ in range(GEOMETRIES - 1)] if loaded else []
+    robots = [robot, *others]
+    parts = [_neighbours(each, SAMPLES // len(robots), rng) for each in robots]
+    poses, pulls, lengths = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    count = SAMPLES // len(robots)
+    cables = cables_with(robot, lambda n: np.repeat([n.of(each) for each in robots], count))
     densities = pulls / lengths / weight_of(robot)
     turn, density, m = _Meter(), _Meter(), FloatArithmetic()
     steps = _Meter()
-    at = balance(m, robot, list(poses.T), list(densities.T), list(lengths.T))
+    values = (list(columns.T) for columns in (poses, densities, lengths))
+    at = balance(m, robot, *values, cables=cables if loaded else None)
     phi, meters = _rotation(robot, poses), (turn, density)
     at, sides = spread_balance(at, SAMPLES), list(lengths.T)
     found = equilibrium_gain(m, robot, phi, at, sides, UNLIMITED)
@@ -106,10 +114,19 @@ def gain_bounds(robot: Robot) -> tuple[GainBounds, float]:
     return bounds, float(np.quantile(sums, 1 - RARE))
 
 
-def hanging_quantum(robot: Robot) -> float:
+def _neighbours(
+    robot: Robot, count: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Poses (count, coordinates) near equilibria, the tensions (N) there, and their lengths (m)."""
+    poses, pulls = sample_equilibria(robot, count, rng)
+    poses = perturb(robot, poses, *NEAR, rng)
+    return poses, pulls, cable_lengths(robot, poses)
+
+
+def hanging_quantum(robot: Robot, loaded: bool = False) -> float:
     """The quantum of lengths (m) whose rounding, with that of the balance, moves a pose by at most
     half the asked accuracy, rare poses left out; from `COARSEST` to `FINEST`."""
-    bound = robot.accuracy.length / 4 / gain_bounds(robot)[1]
+    bound = robot.accuracy.length / 4 / gain_bounds(robot, loaded)[1]
     return min(COARSEST, max(FINEST, bound))
 
 

@@ -7,10 +7,12 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from hdl.design import Design, Options
 from kinegate import geometry_words, load
 from kinegate.cli import main
 from kinegate.designs import OptionError
 from solver_ref.errors import InputError
+from solver_ref.kernels import KERNELS
 from solver_ref.parameters import checksum
 
 ROBOT = load("hangprinter")
@@ -57,14 +59,14 @@ def test_what_is_out_of_tolerance_is_refused_by_name():
         geometry_words("hangprinter", raised(0.06))
 
 
-@pytest.mark.parametrize(
-    "words, expected",
-    [
-        ("synth four-cable-full --kernel track", "attitude; got equilibrium"),
-    ],
-)
-def test_a_kernel_whose_geometry_is_built_in_says_so(run, words, expected):
-    result = run(*words.split(), "--runtime-geometry")
+def test_a_kernel_whose_geometry_is_built_in_says_so(run, monkeypatch):
+    monkeypatch.setattr(KERNELS["track"], "loadable", ("lengths", "attitude"))
+    result = run("synth", "four-cable-full", "--kernel", "track", "--runtime-geometry")
     assert result.exit_code == 2
-    pattern = rf"error: .*: --runtime-geometry: is not made for .*; expected {expected}"
+    pattern = (
+        "error: .*: --runtime-geometry: is not made for .*; expected attitude; got equilibrium"
+    )
     assert re.fullmatch(pattern, result.stderr.strip()), result.stderr
+    hung = load("four-cable-full")
+    with pytest.raises(ValueError, match="the geometry of track .* equilibrium is built in"):
+        Design(hung, Options(kernel="track", runtime_geometry=True))

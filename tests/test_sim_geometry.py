@@ -142,6 +142,3 @@ def test_an_option_that_was_not_asked_for_changes_nothing():
     assert "runtime_geometry" not in plain.canonical_options and not plain.parameters
     assert "geometry" not in plain.verilog
     assert design_of("hangprinter", "lengths").canonical_options["runtime_geometry"] is True
-    with pytest.raises(ValueError, match="the geometry of track .* equilibrium is built in"):
-        hung = load("four-cable").with_options(closure="equilibrium")
-        Design(hung, Options(kernel="track", runtime_geometry=True))

@@ -148,6 +148,16 @@ def test_equilibria_follow_a_geometry_that_was_measured_again(robot):
     assert not valid.any() or errors(made, other, 200, {})[0]["m"] > 1e-3
 
 
+@pytest.mark.parametrize("robot", ["four-cable-full", "irma4u"])
+def test_a_hanging_platform_is_tracked_with_another_geometry(robot):
+    made = kernel_of(robot, "track", closure="equilibrium")
+    other = moved(made.robot, SEED, farthest=True)
+    codes = loaded_codes(made.robot, made.sequence.parameters, other)
+    found, valid = errors(made, other, 250, codes)
+    assert found["m"] <= made.robot.accuracy.length and found["N"] <= 1.0, f"seed {SEED}: {found}"
+    assert valid >= 0.8
+
+
 def test_a_step_to_an_equilibrium_follows_it_too():
     made = kernel_of("four-cable", "step", closure="equilibrium")
     other = moved(made.robot, SEED, farthest=True)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from solver_ref.attitude import attitude_names
+from solver_ref.correction import measured_lengths
 from solver_ref.kernels.corrections import TENSION, WARMING, lengths_shown, warming_names
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.kernels.kind import (
@@ -130,7 +131,7 @@ class Track(KernelKind):
     name = "track"
     what = "a stream of lengths -> a stream of poses and twists, with the shortest latency"
     closures = ("lengths", "attitude", "equilibrium")
-    loadable = ("lengths", "attitude")
+    loadable = closures
     refusals: ClassVar[Mapping[str, str]] = {
         "minimum-norm": "drifts away while it reproduces every length, so it is not tracked"
     }
@@ -188,11 +189,11 @@ class Track(KernelKind):
         finding, rate = min(FINDING, count // 2), robot.sample_rate
         if robot.closure == "equilibrium":
             first = int(rng.integers(0, LONGEST_PATH))
-            moving = quasi_static_lengths(robot, rate, max(count - finding, 1) / rate, first=first)[
-                0
-            ]
+            duration = max(count - finding, 1) / rate
+            moving, _ = quasi_static_lengths(robot, rate, duration, first=first)
             lengths = np.vstack([np.repeat(moving[:1], finding, axis=0), moving])[:count]
-            return stream_with(robot, lengths, {n: np.zeros(count) for n in warming_names(robot)})
+            shown = measured_lengths(robot, lengths)
+            return stream_with(robot, shown, {n: np.zeros(count) for n in warming_names(robot)})
         motion = crane_trajectory(robot, rate=rate)
         moving = min(count - finding, len(motion.poses))
         first = int(rng.integers(0, len(motion.poses) - moving + 1))

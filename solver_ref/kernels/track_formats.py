@@ -56,7 +56,7 @@ class TrackFormats:
         self.hanging = domain.robot.closure == "equilibrium"
         self.robot = hanging_robot(domain.robot) if self.hanging else domain.robot
         if self.hanging:
-            finest = hanging_quantum(self.robot)
+            finest = hanging_quantum(self.robot, domain.loaded)
         else:
             finest = tracking_quantum(self.robot, loaded=domain.loaded)
         self.domain = domain = Domain.of(
@@ -118,7 +118,7 @@ class TrackFormats:
     @cached_property
     def density_format(self) -> Format:
         """Of a force density (1/m), where there are any."""
-        top = gain_bounds(self.robot)[0].total[1] if self.hanging else 1.0
+        top = gain_bounds(self.robot, self.domain.loaded)[0].total[1] if self.hanging else 1.0
         return Format(False, math.floor(math.log2(top)) + 1, self.profile.density.bits)
 
     @property

@@ -11,10 +11,10 @@ from solver_ref.equilibrium_step import LEAST_SHARE
 from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.gain import Gain
+from solver_ref.geometry import LEVER_ROOM
 from solver_ref.kernels.corrections import TENSION
 from solver_ref.kernels.domain import estimate_limits
 from solver_ref.kernels.track_formats import TrackFormats
-from solver_ref.pulley_limits import pulley_limits
 from solver_ref.statics import weight_of
 
 
@@ -57,11 +57,11 @@ def hanging(
     lengths: list[Fixed],
 ) -> Hanging:
     """The platform at a pose (as tracked, and as six coordinates at the lengths' quantum)."""
-    robot, bounds = t.robot, gain_bounds(t.robot)[0]
+    robot, loaded = t.robot, t.domain.loaded
+    bounds, cables = gain_bounds(robot, loaded)[0], t.domain.cables(m)
     coordinates = [full[index] for index in robot.free]
-    at = balance(
-        m, robot, coordinates, densities, lengths, bounds.total, wraps=pulley_limits(robot)
-    )
+    ways = (bounds.total, t.domain.wraps, cables, LEVER_ROOM if loaded else 0.0)
+    at = balance(m, robot, coordinates, densities, lengths, *ways)
     found = equilibrium_gain(m, robot, full[3:], at, lengths, bounds, fraction=t.pose_bits + 2)
     low, high = bounds.total
     outputs: dict[str, Fixed] = {}
@@ -75,7 +75,7 @@ def hanging(
         outputs[f"pred_{name}"] = m.clamp(x + shift.narrow(t.pose_bits), *ends, "beyond")
     tensions = computed_tensions(m, t, new, lengths)
     slack = []
-    for name, tension, cable in zip(t.tensions, tensions, robot.cables, strict=True):
+    for name, tension, cable in zip(t.tensions, tensions, cables, strict=True):
         outputs[name] = tension
         slack.append(m.negation(m.less(cable.tension_min or 0.0, tension)))
     outputs["slack"] = m.any(slack)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from solver_ref.attitude import attitude_names
+from solver_ref.correction import true_lengths
 from solver_ref.equilibrium import equilibrium
 from solver_ref.kernels import corrections
 from solver_ref.kernels.corrections import lengths_behind, lengths_shown, warming_names
@@ -59,9 +60,9 @@ def solved(
     From starts (N, coordinates), by at most `steps` steps of limited size.
     """
     if robot.closure == "equilibrium":
-        warm = np.array([cable.thermal for cable in robot.cables])
-        grown = 1 + warm * inputs["dT"][:, None] if warming_names(robot) else 1.0
-        found = equilibrium(robot, measured(robot, inputs) * grown, starts)
+        warming = inputs["dT"] if warming_names(robot) else None
+        lengths = true_lengths(robot, measured(robot, inputs), warming=warming)
+        found = equilibrium(robot, lengths, starts)
         return found.poses, found.tensions
     model, poses = _model(robot), starts.copy()
     lengths = lengths_behind(robot, measured(robot, inputs), inputs)

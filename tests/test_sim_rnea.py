@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(not shutil.which("iverilog"), reason="iverilog i
 SEED = 11
 
 
-def run(folder, robot: Robot, ii: int, count: int) -> Simulation:
-    design = Design(robot, Options(kernel="rnea", ii=ii))
+def run(folder, robot: Robot, ii: int, count: int, kernel: str = "rnea") -> Simulation:
+    design = Design(robot, Options(kernel=kernel, ii=ii))
     file = folder / f"{design.name}.v"
     file.write_text(design.verilog)
     vectors = golden_vectors(design, count, SEED)
@@ -29,6 +29,11 @@ def test_small_arms_are_bit_exact(tmp_path, name: str, ii: int) -> None:
     seen = run(tmp_path, built_in(name), ii, 150)
     assert seen.passed, f"seed {SEED}: {seen}"
     assert seen.ii == {"min": ii, "mean": ii, "max": ii}
+
+
+def test_a_controlled_arm_is_bit_exact(tmp_path) -> None:
+    seen = run(tmp_path, built_in("two-link"), 8, 150, "computed-torque")
+    assert seen.passed, f"seed {SEED}: {seen}"
 
 
 def test_an_arm_of_seven_links_is_bit_exact(tmp_path) -> None:

@@ -7,10 +7,11 @@ import published_arms as published
 import pytest
 from robot_kinds import built_in
 
+from solver_ref.dynamics.control import computed_torque
 from solver_ref.dynamics.links import Arm, Friction, Link
 from solver_ref.dynamics.serial import torques
 from solver_ref.interpreter import evaluate
-from solver_ref.kernels import KERNELS
+from solver_ref.kernels import KERNELS, KernelKind
 from solver_ref.kernels.arm_domain import ArmDomain
 from solver_ref.robot import Robot
 from solver_ref.status import Status
@@ -63,9 +64,11 @@ ARMS = {
 }
 
 
-def answered(robot: Robot, values: dict[str, np.ndarray]) -> tuple[dict, dict, np.ndarray]:
+def answered(
+    robot: Robot, values: dict[str, np.ndarray], kind: KernelKind = RNEA
+) -> tuple[dict, dict, np.ndarray]:
     """Port values as the codes have them, bit-true outputs, and the status."""
-    graph = RNEA.trace(ArmDomain.of(robot)).graph
+    graph = kind.trace(ArmDomain.of(robot)).graph
     codes = {name: fmt.encode(values[name]) for name, fmt in graph.inputs.items()}
     out = evaluate(graph, codes)
     inputs = {name: fmt.decode(codes[name]) for name, fmt in graph.inputs.items()}
@@ -86,6 +89,35 @@ def test_torques_are_within_the_asked_accuracy(name: str) -> None:
         assert error <= robot.arm.accuracy, unit
     # Formats follow the accuracy: with far finer ones nobody would be served.
     assert max(errors.values()) > robot.arm.accuracy / 50
+
+
+@pytest.mark.parametrize("name", ["puma560", "sliding", "two-link"])
+def test_controlled_torques_are_within_the_asked_accuracy(name: str) -> None:
+    robot, kind = ARMS[name], KERNELS["computed-torque"]
+    values = kind.draw(robot, 3000, np.random.default_rng(SEED))
+    inputs, outputs, status = answered(robot, values, kind)
+    good = status == Status.VALID
+    assert good.mean() > 0.3
+    assert (kind.answers(ArmDomain.of(robot), inputs)["status"] == status).mean() > 0.999
+    rows = ({key: column[good] for key, column in part.items()} for part in (inputs, outputs))
+    for unit, error in kind.errors(robot, *rows).items():
+        assert error <= robot.arm.accuracy, unit
+
+
+def test_controlled_torques_are_those_of_the_control_law() -> None:
+    robot, kind = ARMS["two-link"], KERNELS["computed-torque"]
+    columns = {"q1": 0.1, "q2": 0.2, "qr1": 0.15, "qr2": 0.18, "qd1": 0.3, "qdr2": 0.1, "kp": 49.0}
+    values = kind.port_values(robot, {key: np.array([x]) for key, x in columns.items()}, None)
+    found = kind.answers(ArmDomain.of(robot), values)
+    due = computed_torque(
+        robot.arm,
+        np.array([0.1, 0.2]),
+        np.array([0.3, 0.0]),
+        (np.array([0.15, 0.18]), np.array([0.0, 0.1]), np.zeros(2)),
+        stiffness=49.0,
+        damping=14.0,
+    )
+    assert [found["tau1"][0], found["tau2"][0]] == due.tolist()
 
 
 def test_a_state_beyond_a_limit_is_out_of_range_and_held_to_it() -> None:
@@ -114,5 +146,5 @@ def test_columns_that_are_left_out_are_at_rest() -> None:
 
 def test_the_kernel_is_made_for_arms_alone() -> None:
     for name, kind in KERNELS.items():
-        assert kind.fits(ARMS["two-link"]) == (name == "rnea")
-        assert kind.fits(built_in("four-cable")) == (name != "rnea")
+        assert kind.fits(ARMS["two-link"]) == (name in ("rnea", "computed-torque"))
+        assert kind.fits(built_in("four-cable")) == (not kind.fits(ARMS["two-link"]))

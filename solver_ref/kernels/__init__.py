@@ -1,6 +1,7 @@
 """The kernels that hardware can be made of, one class each, by name."""
 
 from solver_ref.kernels.by_closure import ByClosure
+from solver_ref.kernels.computed_torque import ComputedTorque
 from solver_ref.kernels.equilibrium_forward import EquilibriumForward
 from solver_ref.kernels.equilibrium_update import EquilibriumStepKind
 from solver_ref.kernels.forward import Forward
@@ -22,6 +23,7 @@ KERNELS: dict[str, KernelKind] = {
         Tension(),
         Rate(),
         Rnea(),
+        ComputedTorque(),
     )
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class ArmDomain:
         spans |= dict(zip(acceleration_names(robot), quick, strict=True))
         return cls(robot, limits, profile, spans)
 
-    @property
+    @cached_property
     def formats(self) -> dict[str, Format]:
         """Of every input port: signed, as wide as its span."""
         profile = self.profile
@@ -54,14 +55,13 @@ class ArmDomain:
             for name, span in self.spans.items()
         }
 
-    def inputs(self, m: TracedArithmetic) -> dict[str, Fixed]:
-        """The ports, held to the codes nearest to the joints' limits (flag `range`)."""
-        ports = {}
-        for name, (low, high) in self.spans.items():
-            fmt = self.formats[name]
-            half = fmt.quantum / 2
-            ports[name] = m.clamp(m.input(name, fmt), low - half, high + half, "range")
-        return ports
+    def port(self, m: TracedArithmetic, name: str, *, like: str | None = None) -> Fixed:
+        """A port, held to the codes nearest to its limits (flag `range`), which are those of
+        `like` where that is named."""
+        low, high = self.spans[like or name]
+        fmt = self.formats[like or name]
+        half = fmt.quantum / 2
+        return m.clamp(m.input(name, fmt), low - half, high + half, "range")
 
     def beyond(self, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
         """Whether a row of port values leaves the joints' limits."""
@@ -98,6 +98,11 @@ def speed_names(robot: Robot) -> tuple[str, ...]:
 
 def acceleration_names(robot: Robot) -> tuple[str, ...]:
     return _names(robot, "qdd")
+
+
+def wanted_names(robot: Robot) -> tuple[tuple[str, ...], ...]:
+    """Of the positions, speeds and accelerations that are wanted of the joints."""
+    return _names(robot, "qr"), _names(robot, "qdr"), _names(robot, "qddr")
 
 
 def torque_names(robot: Robot) -> tuple[str, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from solver_ref.dynamics.friction import friction
-from solver_ref.dynamics.newton_euler import inverse_dynamics, joint_motion
+from solver_ref.dynamics.newton_euler import JointMotion, inverse_dynamics, joint_motion
 from solver_ref.dynamics.segments import chain_of
 from solver_ref.dynamics.serial import torques
 from solver_ref.dynamics.vectors import number
+from solver_ref.fixed_arithmetic import Fixed
 from solver_ref.functions import TracedArithmetic
 from solver_ref.kernels.arm_domain import (
     ArmDomain,
@@ -36,25 +37,30 @@ def rnea_kernel(domain: ArmDomain) -> Kernel:
     arm = arm_of(robot)
     chain = chain_of(arm)
     m = TracedArithmetic(profile, tilt=1.0, largest_tilt=1.0)  # no rotation vectors here
-    ports = domain.inputs(m)
+    ports = {name: domain.port(m, name) for name in domain.spans}
     names = (position_names(robot), speed_names(robot), acceleration_names(robot))
     states = [tuple(ports[name] for name in row) for row in zip(*names, strict=True)]
     motions = [
         joint_motion(m, segment, *state)
         for segment, state in zip(chain.segments, states, strict=True)
     ]
-    moved = inverse_dynamics(m, chain, motions, bounds=domain.limits.bounds)
+    return Kernel("rnea", robot, profile, m.builder.graph("rnea", outputs_of(m, domain, motions)))
+
+
+def outputs_of(
+    m: TracedArithmetic, domain: ArmDomain, motions: Sequence[JointMotion]
+) -> dict[str, Fixed]:
+    """The torque of every joint in motion, friction and rotor included, and the status."""
+    arm, names = arm_of(domain.robot), torque_names(domain.robot)
+    moved = inverse_dynamics(m, chain_of(arm), motions, bounds=domain.limits.bounds)
     outputs = {}
-    for name, link, torque, motion in zip(
-        torque_names(robot), arm.links, moved, motions, strict=True
-    ):
+    for name, link, torque, motion in zip(names, arm.links, moved, motions, strict=True):
         rotor = m.dot([number(m, link.rotor)], [motion.acceleration], "moment")
         total = m.total([torque, rotor, friction(m, link.friction, motion.speed)])
         outputs[name] = m.nearest(m.builder.constant(0.0) + total, "torque")
     out = outside(m)
     status = {Status.VALID: m.negation(out), Status.OUT_OF_RANGE: out}
-    outputs |= {"status": status_word(m, status)}
-    return Kernel("rnea", robot, profile, m.builder.graph("rnea", outputs))
+    return outputs | {"status": status_word(m, status)}
 
 
 class Rnea(KernelKind):
@@ -102,12 +108,17 @@ class Rnea(KernelKind):
         self, robot: Robot, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
     ) -> dict[str, float]:
         """`N m` of revolute joints, `N` of prismatic ones."""
-        off = np.abs(stack(outputs, torque_names(robot)) - _torques(robot, inputs)).max(axis=0)
-        result: dict[str, float] = {}
-        for link, error in zip(arm_of(robot).links, off.tolist(), strict=True):
-            unit = "N" if link.joint == "prismatic" else "N m"
-            result[unit] = max(error, result.get(unit, 0.0))
-        return result
+        return by_joint(robot, stack(outputs, torque_names(robot)) - _torques(robot, inputs))
+
+
+def by_joint(robot: Robot, errors: np.ndarray) -> dict[str, float]:
+    """The largest of torques' errors (N, joints) of revolute (`N m`) and prismatic joints (`N`)."""
+    result: dict[str, float] = {}
+    off = np.abs(errors).max(axis=0).tolist()
+    for link, error in zip(arm_of(robot).links, off, strict=True):
+        unit = "N" if link.joint == "prismatic" else "N m"
+        result[unit] = max(error, result.get(unit, 0.0))
+    return result
 
 
 def _torques(robot: Robot, inputs: Mapping[str, np.ndarray]) -> np.ndarray:

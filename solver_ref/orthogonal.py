@@ -50,17 +50,15 @@ class Damped:
 
 
 def orthogonalise(
-    m: Arithmetic,
-    vectors: Sequence[Vector],
-    tops: Sequence[float],
-    carried: Vector | None = None,
-    top: float = math.inf,
+    m: Arithmetic, vectors: Sequence[Vector], carried: Vector | None = None
 ) -> tuple[Split, list[Scalar]]:
-    """Split vectors, none longer than its `tops`, in their order; plain zeros stay zeros.
+    """Split vectors in their order; plain zeros stay zeros.
 
-    Also returned are the shares of one more vector, `carried`, no longer than `top`, along each
-    direction: the least-squares solution's right side.
+    Also returned are the shares of one more vector, `carried`, along each direction: the
+    least-squares solution's right side.
     """
+    tops = [_longest(m, vector) for vector in vectors]
+    top = _longest(m, carried or [])
     rests = [list(vector) for vector in vectors]
     split, found = Split([], [], [], [], []), []
     for k, rest in enumerate(rests):
@@ -112,6 +110,11 @@ def least_squares(
         left = m.round(shares[j] - m.total(later), "remainder") if later else shares[j]
         x[j] = _over(m, left, split.blocks[j], size, most)
     return x
+
+
+def _longest(m: Arithmetic, vector: Vector) -> float:
+    """The largest norm that the ranges of a vector's entries allow."""
+    return math.hypot(*(m.magnitude(x) for x in vector if not m.vanishes(x)))
 
 
 def _normalised(m: Arithmetic, vector: Vector) -> tuple[list[Scalar], Any]:

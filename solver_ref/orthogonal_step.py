@@ -6,11 +6,9 @@ in `solver_ref.orthogonal`; the squares of the rests are the pivots of Gauss-Jor
 
 from __future__ import annotations
 
-import math
-
 from solver_ref.arithmetic import Arithmetic, Scalar, is_zero
 from solver_ref.evaluation import Evaluation
-from solver_ref.orthogonal import MARGIN, Damped, least_norm, orthogonalise
+from solver_ref.orthogonal import Damped, least_norm, orthogonalise
 from solver_ref.step import SolveBounds, Step, solve_step
 
 MOST = 20
@@ -53,7 +51,7 @@ def orthogonal_step(
         diagonal = m.round(m.limit(root * weight, LARGEST, "row"), "share")
         vectors.append([*entries, *(diagonal if i == j else 0 for j in range(count))])
         diagonals.append(diagonal)
-    split, _ = orthogonalise(m, vectors, [_norm(m, vector) for vector in vectors])
+    split, _ = orthogonalise(m, vectors)
     step = least_norm(m, split, at.residuals, bounds.near.reach, MOST)[: len(at.rows[0])]
     squares = [m.round(length * length, "weight") for length in at.sizes]
     pivots = [p * square for p, square in zip(split.pivots, squares, strict=True)]
@@ -83,8 +81,3 @@ def _trace(m: Arithmetic, at: Evaluation) -> Scalar:
 def _shift(m: Arithmetic, trace: Scalar, damping: Scalar, count: int) -> Scalar:
     """mu = lambda trace / n."""
     return damping * m.round(trace * m.constant(1 / count, "weight"), "weight")
-
-
-def _norm(m: Arithmetic, vector: list[Scalar]) -> float:
-    """The largest norm that the ranges of a vector's entries allow."""
-    return MARGIN * math.hypot(*(m.magnitude(x) for x in vector if not is_zero(x)))

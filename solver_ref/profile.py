@@ -140,7 +140,7 @@ class OrthogonalProfile(Profile):
         `others` says."""
         own = {name: getattr(profile, name) for name in profile.__dataclass_fields__}
         own |= dict.fromkeys(("gram", "reciprocal"), Significant(25))
-        own |= {"norm": Significant(28), "share": Significant(25), "answer": ANSWER}
+        own |= {"norm": Significant(28), "share": Significant(27), "answer": ANSWER}
         own["remainder"] = Fraction(remainder)
         return cls(**own | others)
 

@@ -52,13 +52,12 @@ SPEED = 4.0
 class RateLimits:
     """How large things get in a robot's rates.
 
-    `rows`, `columns`: the norms of the scaled rows and columns; `twist`: that of a scaled twist
-    (m/s); `rates`: each link's rate (m/s); `joints`: each joint's, of cables the same; `entries`:
-    those of the rows of loops, by coordinate.
+    `rows`: the norms of the scaled rows; `twist`: that of a scaled twist (m/s); `rates`: each
+    link's rate (m/s); `joints`: each joint's, of cables the same; `entries`: those of the rows of
+    loops, by coordinate.
     """
 
     rows: tuple[float, ...]
-    columns: tuple[float, ...]
     twist: float
     rates: tuple[float, ...]
     joints: tuple[float, ...]
@@ -73,13 +72,10 @@ class RateLimits:
         arms = [
             math.hypot(*cable.attachment) + room if robot.rotations else 0.0 for cable in cables
         ]
-        moving = [math.sqrt(len(cables))] * robot.translations
-        turning = [math.hypot(*arms) / length] * robot.rotations
         speed, spin = (SPEED * math.sqrt(count) for count in (robot.translations, robot.rotations))
         rates = tuple(speed + spin * arm for arm in arms)
         return cls(
             rows=tuple(math.hypot(1.0, arm / length) for arm in arms),
-            columns=(*moving, *turning),
             twist=float(np.linalg.norm(SPEED * scaling(robot))),
             rates=rates,
             joints=rates,
@@ -96,7 +92,6 @@ def _loop_limits(robot: Robot) -> RateLimits:
     rates = np.abs(jacobian(robot, poses)).sum(axis=-1).max(axis=0) * SPEED
     return RateLimits(
         rows=(math.hypot(*entries),) * count,
-        columns=tuple(math.sqrt(count) * size for size in entries),
         twist=float(np.linalg.norm(speeds)),
         rates=(float(np.dot(entries, speeds)),) * count,
         joints=tuple((ROOM * rates).tolist()),
@@ -129,18 +124,14 @@ def solve_rates(
     root, _ = m.square_root(share, "unit")
     diagonal = m.select(damped, m.round(root, "unit"), 0)
     below = [[diagonal if i == j else 0 for i in range(size)] for j in range(size)]
-    more = DAMPING / size * _largest_trace(limits)
     if cables > unknowns:
         columns = [[row[k] for row in rows] for k in range(unknowns)]
         vectors = [[*column, *own] for column, own in zip(columns, below, strict=True)]
-        tops = [math.sqrt(top**2 + more) for top in limits.columns]
-        carried = [*rates, *[0] * size]
-        split, found = orthogonalise(m, vectors, tops, carried, math.hypot(*limits.rates))
+        split, found = orthogonalise(m, vectors, [*rates, *[0] * size])
         twist = least_squares(m, split, found, limits.twist, MOST)
     else:
         vectors = [[*row, *own] for row, own in zip(rows, below, strict=True)]
-        tops = [math.sqrt(top**2 + more) for top in limits.rows]
-        split, _ = orthogonalise(m, vectors, tops)
+        split, _ = orthogonalise(m, vectors)
         twist = least_norm(m, split, rates, limits.twist, MOST)[:unknowns]
     pivot = m.minimum(split.pivots)
     return Solved(twist, pivot, m.less(pivot, trace * m.constant(FUSE**-2, "weight")))

@@ -104,6 +104,20 @@ def test_rates_beyond_a_stroke_are_out_of_range() -> None:
     assert np.array_equal(status, kind.answers(domain, inputs)["status"])
 
 
+@pytest.mark.parametrize("kernel", ["rate", "forward", "lengths"])
+@pytest.mark.parametrize("name", ["stewart-paired", "dietmaier"])
+def test_whatever_comes_no_proven_limit_is_passed(name: str, kernel: str) -> None:
+    """The interpreter raises where one is; rows of legs far beyond a stroke are no unit rows."""
+    robot = with_strokes((0.5, 0.55)) if name == "stewart-paired" else load(name)
+    kernel = KERNELS[kernel].trace(Domain.of(robot, "fine"))
+    formats = kernel.iteration.fields if kernel.iteration else kernel.graph.inputs
+    rng = np.random.default_rng(SEED)
+    codes = {n: rng.integers(f.lo, f.hi, 2000, endpoint=True) for n, f in formats.items()}
+    found = evaluate_iteration(kernel.iteration, codes)[0] if kernel.iteration else None
+    found = found or evaluate(kernel.graph, codes)
+    assert (found["status"] & Status.OUT_OF_RANGE != 0).mean() > 0.9
+
+
 def test_a_length_beyond_its_stroke_is_out_of_range() -> None:
     robot = with_strokes((0.4, 0.9))
     lengths = np.tile(cable_lengths(robot, np.array(robot.workspace.home)), (3, 1))

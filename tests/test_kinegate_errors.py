@@ -61,7 +61,7 @@ OPTIONS = [
     ("--target unit", r"--target: is unknown; expected one of .*; got 'unit'"),
     (
         "--kernel tensions",
-        r"--kernel: is unknown.*; expected one of lengths, step, forward, rate, .*; got 'tensions'",
+        r"--kernel: is unknown.*; expected one of lengths, step, forward, .*; got 'tensions'",
     ),
     ("--profile 9bit", r"--profile: is unknown.*; expected one of fine, 18bit; got '9bit'"),
     ("--ii two", r"--ii: cannot be read; expected an integer; got 'two'"),

@@ -141,11 +141,23 @@ def sweep_asked(
             expected = "KEY=FIRST:LAST:COUNT with two values or more"
             raise _refused(name, "sweep", "is no sweep", expected, got)
     designs = math.prod(count for *_, count in sweep.values())
-    for key, number, most in (("sweep", designs, MOST_DESIGNS), ("samples", samples, MOST_SAMPLES)):
-        if not 1 <= number <= most:
-            raise _refused(name, key, "is out of range", f"1 to {most:,}", f"{number:,}")
+    check_count(name, "sweep", designs, range(1, MOST_DESIGNS + 1))
+    check_count(name, "samples", samples, range(1, MOST_SAMPLES + 1))
     values = [tuple(np.linspace(*ends).tolist()) for ends in sweep.values()]
     return SweepAsked(tuple(sweep), tuple(values), samples)
+
+
+def check_alone(name: str, others: Sequence[str]) -> None:
+    """Refuse options of a map beside a sweep."""
+    for key in others:
+        raise _refused(name, key, "has no meaning", "no map beside a sweep", "both")
+
+
+def check_count(name: str, key: str, value: int, allowed: range) -> None:
+    """Refuse a number that is not allowed."""
+    if value not in allowed:
+        expected = f"{allowed[0]} to {allowed[-1]:,}"
+        raise _refused(name, key, "is out of range", expected, f"{value:,}")
 
 
 def margin_asked(name: str, margin: float) -> float:

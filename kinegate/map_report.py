@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from kinegate.map_work import Work
 from solver_ref.kinematics import scaling
-from solver_ref.maps.criteria import CRITERIA, finite
+from solver_ref.maps.criteria import CRITERIA
 from solver_ref.maps.field import Quantity
 from solver_ref.maps.fields import FIELDS, QUANTITIES
 from solver_ref.maps.path import PathReport
@@ -99,6 +100,11 @@ def plan_summary(work: Work, rows: np.ndarray | None, checked: PathReport | str)
     if rows is None:
         return {"ok": False, "found": False, "reason": checked}
     return {"found": True} | path_summary(work, checked, rows) | {"poses": rows.tolist()}
+
+
+def finite(value: float) -> float | None:
+    """The value, or None where it is not finite: what JSON can hold."""
+    return float(value) if math.isfinite(value) else None
 
 
 def map_notes(found: Mapping[str, Any]) -> list[str]:

@@ -9,8 +9,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from kinegate.designs import GenerationOptions, OptionError, Source, expanded, open_robot
+from kinegate.designs import GenerationOptions, Source, expanded, open_robot
 from kinegate.map_options import (
+    check_alone,
+    check_count,
     fields_asked,
     limits_asked,
     margin_asked,
@@ -79,18 +81,15 @@ def workspace(
     """
     called = robot.name if isinstance(robot, Robot) else fspath(robot)
     name, opened = open_robot(robot, expanded(called, options))
-    for key, value, most in (("jobs", jobs, 1024), ("seed", seed, 2**32 - 1)):
-        if not (key == "jobs") <= value <= most:
-            expected = f"{int(key == 'jobs')} to {most}"
-            raise OptionError(name, key, wrong="is out of range", expected=expected, got=str(value))
+    check_count(name, "jobs", jobs, range(1, 1025))
+    check_count(name, "seed", seed, range(2**32))
     if directory is not None:
         check_place(Path(directory))
     work = Work(name, opened, limits_asked(name, limits or {}), seed, jobs, scheduler, report)
     if sweep:
-        for key, given in (("plane", plane), ("path", path), ("plan", plan), ("map", maps)):
-            if given is not None:
-                wrong, expected = "has no meaning", "no map beside a sweep"
-                raise OptionError(name, key, wrong=wrong, expected=expected, got="both")
+        beside = {"plane": plane, "at": at or None, "grid": grid, "range": ranges or None}
+        beside |= {"map": maps, "margin": margin or None, "path": path, "plan": plan}
+        check_alone(name, [key for key, given in beside.items() if given is not None])
         asked = sweep_asked(name, sweep, samples)
         designs = swept(work, robot, asked, mechanism=options.get("mechanism"))
         facts = sweep_summary(work, designs)

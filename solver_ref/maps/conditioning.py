@@ -37,13 +37,11 @@ def square(robot: Robot) -> bool:
 
 CONDITION = Field(
     name="condition",
-    what="the ratio of the largest and the smallest singular value",
     quantities=(Quantity(name="condition", title="condition number", scale="log"),),
     values=_condition,
 )
 SINGULARITY = Field(
     name="singularity",
-    what="the smallest singular value and, of a square Jacobian, |det J|",
     quantities=(
         Quantity(name="log10_singular_value", title="log10 of the smallest singular value"),
         Quantity(name="log10_determinant", title="log10 of |det J|"),

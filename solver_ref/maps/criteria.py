@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,14 +16,12 @@ class Criterion:
     """A limit of one quantity: a pose is bad that is below it, or with `upper` above it.
 
     `default`: the limit where none is given, None for no limit; `fixed`: it cannot be chosen;
-    `logarithm`: the quantity is the log10 of what the limit is for; `text` says what is wrong with
-    a bad pose.
+    `logarithm`: the quantity is the log10 of what the limit is for.
     """
 
     name: str
     quantity: str
     default: float | None
-    text: str
     unit: str = ""
     upper: bool = False
     fixed: bool = False
@@ -42,30 +39,25 @@ class Criterion:
 
 
 _ALL = (
-    Criterion(name="reach", quantity="reach", default=1.0, fixed=True, text="out of reach"),
+    Criterion(name="reach", quantity="reach", default=1.0, fixed=True),
     Criterion(
         name="singular_value",
         quantity="log10_singular_value",
         default=1e-3,
         logarithm=True,
-        text="near a singularity",
     ),
-    Criterion(
-        name="condition", quantity="condition", default=None, upper=True, text="ill conditioned"
-    ),
+    Criterion(name="condition", quantity="condition", default=None, upper=True),
     Criterion(
         name="wrench_margin",
         quantity="wrench_margin",
         default=0.0,
         unit="N",
-        text="without tensions within their bounds",
     ),
     Criterion(
         name="unbalanced",
         quantity="unbalanced",
         default=UNBALANCED_LIMIT,
         upper=True,
-        text="not held by its cables",
     ),
     Criterion(
         name="failed",
@@ -73,14 +65,11 @@ _ALL = (
         default=0.0,
         upper=True,
         fixed=True,
-        text="where a solve fails",
     ),
-    Criterion(
-        name="iterations", quantity="iterations", default=None, upper=True, text="slow to solve"
-    ),
+    Criterion(name="iterations", quantity="iterations", default=None, upper=True),
 )
 CRITERIA: dict[str, Criterion] = {criterion.name: criterion for criterion in _ALL}
-"""In the order in which they are named: what fails the first one is not judged by the others."""
+"""In the order in which a pose is said to be bad."""
 
 CROSSING = "crossing"
 """The criterion of neighbouring poses between which det J changes its sign."""
@@ -119,15 +108,3 @@ def sign_changes(signs: np.ndarray) -> np.ndarray:
         view[1:] |= changed
         view[:-1] |= changed
     return found
-
-
-def limit_text(name: str, limit: float) -> str:
-    """A limit in words: `condition at most 100`."""
-    criterion = CRITERIA[name]
-    side = "at most" if criterion.upper else "at least"
-    return " ".join(filter(None, (name, side, f"{limit:g}", criterion.unit)))
-
-
-def finite(value: float) -> float | None:
-    """The value, or None where it is not finite: what JSON can hold."""
-    return float(value) if math.isfinite(value) else None

@@ -38,12 +38,11 @@ class Quantity:
 class Field:
     """A word of `--map`: its quantities, how they are computed, and which robots have none.
 
-    `values` gives the quantities of reachable poses; `missing` says why a robot has no such field,
-    None where it has; `present` names the quantities that a robot has.
+    `values` gives its quantities, or those of them that the robot has; `missing` says why a robot
+    has no such field, None where it has.
     """
 
     name: str
-    what: str
     quantities: tuple[Quantity, ...]
     values: Callable[[Poses], Values]
     missing: Callable[[Robot], str | None] = lambda robot: None

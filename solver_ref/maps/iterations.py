@@ -39,7 +39,6 @@ def _has(status: np.ndarray, bit: Status) -> np.ndarray:
 
 ITERATIONS = Field(
     name="iterations",
-    what="steps of a solve that starts one start error away, and whether it failed",
     quantities=(
         Quantity(name="iterations", title="Levenberg-Marquardt steps", scale="count"),
         Quantity(name="failed", title="failed solves", scale="truth", shown=False),

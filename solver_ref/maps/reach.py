@@ -17,7 +17,6 @@ def _values(at: Poses) -> Values:
 
 REACH = _Reach(
     name="reach",
-    what="the joint values exist, within their limits",
     quantities=(Quantity(name="reach", title="reach", scale="truth"),),
     values=_values,
 )

@@ -25,7 +25,6 @@ def _missing(robot: Robot) -> str | None:
 
 TENSION = Field(
     name="tension",
-    what="how much the wrench may change before a tension leaves its bounds",
     quantities=(
         Quantity(name="wrench_margin", title="wrench margin", unit="N"),
         Quantity(name="unbalanced", title="share of the weight that cables cannot carry"),

@@ -121,6 +121,21 @@ class _Column:
 
 def _control(facts: Facts) -> tuple[Register, ...]:
     column = _Column()
+    _identify(column, facts)
+    _steer(column)
+    column.flags("event", "event", "What has happened; writing 1 to a bit clears it.", EVENTS)
+    text = "Which events drive the interrupt, which is high until they are cleared."
+    column.flags("interrupt", "write", text, EVENTS)
+    column.word("geometry_address", "write", "Which word of geometry the next one is.")
+    column.word("geometry_data", "write", "Writing it, whatever the strobes, loads the word.")
+    column.word("latency_limit", "write", "Cycles above which a result is late.", ALL_ONES)
+    text = "Code of the residual above which a result is inexact."
+    column.word("residual_limit", "write", text, ALL_ONES)
+    return tuple(column.registers)
+
+
+def _identify(column: _Column, facts: Facts) -> None:
+    """What the hardware is."""
     column.word("identity", "constant", "The letters KGAX, in every design.", IDENTITY)
     column.parts(
         "version",
@@ -150,6 +165,10 @@ def _control(facts: Facts) -> tuple[Register, ...]:
             Bits("geometry_words", 24, 8, "words of geometry that can be loaded; 0 where built in"),
         ),
     )
+
+
+def _steer(column: _Column) -> None:
+    """What it shall do, how, and what it is doing."""
     column.flags(
         "command",
         "command",
@@ -172,25 +191,11 @@ def _control(facts: Facts) -> tuple[Register, ...]:
         "What it is doing.",
         {
             "solving": "a one-shot solve is under way",
-            "paused": "the pause is in force; what has entered may still be under way",
+            "paused": "the pause is in force; what is in the kernel may still be under way",
             "loading": "a word of geometry waits until no transfer is inside the kernel",
             "agrees": "the geometry that is loaded has the checksum that came with it",
         },
     )
-    column.flags("event", "event", "What has happened; writing 1 to a bit clears it.", EVENTS)
-    column.flags(
-        "interrupt",
-        "write",
-        "Which events drive the interrupt, which is high until cleared.",
-        EVENTS,
-    )
-    column.word("geometry_address", "write", "Which word of geometry the next one is.")
-    column.word("geometry_data", "write", "Writing it, whatever the strobes, loads the word.")
-    column.word("latency_limit", "write", "Cycles above which a result is late.", ALL_ONES)
-    column.word(
-        "residual_limit", "write", "Code of the residual above which it is inexact.", ALL_ONES
-    )
-    return tuple(column.registers)
 
 
 def _watch() -> tuple[Register, ...]:

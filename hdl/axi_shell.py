@@ -86,11 +86,15 @@ class AxiShell(wiring.Component):
         layout = data.StructLayout({part.name: part.width for part in parts})
         return data.View(layout, self.file.port("control", register)[: layout.size])
 
+    def _through(self, m: Module, part, ports: dict[str, In | Out]) -> None:
+        """Ports of the shell that are those of a part inside."""
+        for name, direction in ports.items():
+            own, inner = getattr(self, name), getattr(part, name)
+            m.d.comb += inner.eq(own) if direction.flow is In else own.eq(inner)
+
     def _bus(self, m: Module) -> None:
         m.submodules.lite = lite = AxiLite()
-        for name, direction in lite_ports().items():
-            own, inner = getattr(self, name), getattr(lite, name)
-            m.d.comb += inner.eq(own) if direction.flow is In else own.eq(inner)
+        self._through(m, lite, lite_ports())
         for name in ("write", "write_address", "write_data", "write_mask", "read_address"):
             m.d.comb += getattr(self.file, name).eq(getattr(lite, name))
         for name in ("write_good", "read_good", "read_data"):
@@ -101,21 +105,20 @@ class AxiShell(wiring.Component):
         m.submodules.reader = self.reader = reader = PacketReader(self.inputs)
         kernel, mode, command = self.kernel, self._bits("mode"), self._bits("command")
         self.solving, self.paused = Signal(), Signal()
-        asked, full, free, begin = Signal(), Signal(), Signal(), Signal()
+        asked, full, free, begin, closed = Signal(), Signal(), Signal(), Signal(), Signal()
         word, tag = Signal(len(reader.word), reset_less=True), Signal(TAG, reset_less=True)
         enters = Signal()
-        for name, direction in stream_ports("s_axis", self.inputs.beat_bits, inward=True).items():
-            own, inner = getattr(self, name), getattr(reader, name)
-            m.d.comb += inner.eq(own) if direction.flow is In else own.eq(inner)
+        self._through(m, reader, stream_ports("s_axis", self.inputs.beat_bits, inward=True))
         m.d.comb += [
             enters.eq(full & kernel.i_ready),
-            free.eq(~full & ~self.paused),
+            free.eq(~full & ~closed),
+            self.paused.eq(closed & ~full),
             begin.eq(asked & free),
             reader.open.eq(free & ~asked),
             reader.batch.eq(mode.batch),
         ]
         m.d.sync += [
-            self.paused.eq(mode.pause),
+            closed.eq(mode.pause),
             asked.eq((asked & ~begin) | (command.solve & ~self.solving)),
             full.eq((full & ~enters) | begin | reader.valid),
         ]
@@ -170,9 +173,7 @@ class AxiShell(wiring.Component):
             self.leaves.eq(kernel.o_valid & kernel.o_ready),
             self.solved.eq(self.leaves & tag.solve),
         ]
-        for name, direction in stream_ports("m_axis", self.outputs.beat_bits, inward=False).items():
-            own, inner = getattr(self, name), getattr(writer, name)
-            m.d.comb += inner.eq(own) if direction.flow is In else own.eq(inner)
+        self._through(m, writer, stream_ports("m_axis", self.outputs.beat_bits, inward=False))
         kept = Signal.like(word, name="solved_word")
         with m.If(self.solved):
             m.d.sync += kept.eq(word)

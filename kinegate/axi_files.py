@@ -20,10 +20,9 @@ def axi_files(design: Design) -> dict[str, str]:
     """Texts by their place in the generated directory; none without an AXI axi."""
     if not design.axi:
         return {}
-    registers = design.axi.registers
     version = ".".join(map(str, VERSION))
-    made = register_files(registers, vendor=VENDOR, version=version)
-    header = header_name(registers)
+    made = register_files(design.axi, vendor=VENDOR, version=version)
+    header = header_name(design.axi)
     driver = {header: made.pop(header)} | c_driver(design.axi, design.header)
     driver |= python_driver(_description(design))
     return made | {f"{DRIVER}/{name}": text for name, text in driver.items()}
@@ -47,7 +46,7 @@ def manifest_entry(design: Design) -> dict[str, object] | None:
             "systemrdl": RDL,
             "page": PAGE,
             "ip_xact": IP_XACT,
-            "header": f"{DRIVER}/{header_name(axi.registers)}",
+            "header": f"{DRIVER}/{header_name(axi)}",
             "description": f"{DRIVER}/{DESCRIPTION}",
         },
     }

@@ -109,8 +109,8 @@ uint32_t kg_model_read(void *handle, uint32_t address) {
     return word;
 }
 
-// Sends beats as one packet and takes `wanted` beats; returns how many came. What comes behind the
-// last one with a TLAST inside is left out of `ends`, which counts the packets.
+// Sends beats as one packet and takes `wanted` beats, no more; returns how many came. `ends` counts
+// the packets that ended with them.
 size_t kg_model_stream(void *handle, const uint32_t *sent, size_t beats, uint32_t *taken,
                        size_t wanted, size_t *ends) {
     Model &m = model(handle);
@@ -118,9 +118,9 @@ size_t kg_model_stream(void *handle, const uint32_t *sent, size_t beats, uint32_
     const size_t words = sizeof(top.s_axis_tdata) / sizeof(uint32_t);
     size_t out = 0, in = 0;
     top.s_axis_tkeep = (1u << (4 * words)) - 1;
-    top.m_axis_tready = 1;
     *ends = 0;
-    for (int quiet = 0; quiet < PATIENCE && in < wanted; quiet++) {
+    for (int quiet = 0; quiet < PATIENCE && (in < wanted || out < beats); quiet++) {
+        top.m_axis_tready = in < wanted;
         top.s_axis_tvalid = out < beats;
         top.s_axis_tlast = out + 1 == beats;
         if (out < beats) {
@@ -130,7 +130,7 @@ size_t kg_model_stream(void *handle, const uint32_t *sent, size_t beats, uint32_
         }
         m.settle();
         bool moved = top.s_axis_tvalid && top.s_axis_tready;
-        if (top.m_axis_tvalid) {
+        if (top.m_axis_tvalid && top.m_axis_tready) {
             uint64_t data = top.m_axis_tdata;
             for (size_t word = 0; word < words; word++)
                 taken[in * words + word] = static_cast<uint32_t>(data >> (32 * word));

@@ -43,8 +43,8 @@ class Observation(ctypes.Structure):
 
 def write_driver(folder: Path, axi) -> None:
     """The C files and the register header of a axi."""
-    header = header_name(axi.registers)
-    made = register_files(axi.registers, vendor="kinegate", version="1.0")
+    header = header_name(axi)
+    made = register_files(axi, vendor="kinegate", version="1.0")
     for name, text in ({header: made[header]} | c_driver(axi, "a test")).items():
         (folder / name).write_text(text)
 

@@ -22,6 +22,7 @@ from solver_ref.parameters import words
 from solver_ref.robot_file import load
 
 ARM = "arm-linux-gnueabihf-gcc"
+FULL = 7  # transfers that a toy and its shell hold
 EVENT = {"solved": 1 << 10, "late": 1 << 15, "failed": 1 << 9}
 
 if reason := available("verilator"):
@@ -273,6 +274,12 @@ def test_geometry_is_loaded_whole_or_refused(tmp_path):
     driver.device.patience = 500
     assert driver.solve([3])[1] == [79]
     good = words(graph.parameters, {"p": 5, "q": 20})
+    driver.call("kg_mode", 2, 1)
+    model.stream(np.full(FULL, 3), 0)  # nobody takes the results: one transfer waits at the kernel
+    assert driver.load_geometry(good) == "timeout"
+    state = model.read(axi.registers.address("control", "state"))
+    assert not state & 2  # not yet paused: it would else meet half a geometry
+    assert model.stream([], FULL)[0].tolist() == [79] * FULL
     assert driver.load_geometry(good) == "ok"
     assert driver.solve([3])[1] == [35]
     assert driver.call("kg_geometry") & 0xFFFFFFFF == good[-1]

@@ -5,13 +5,14 @@ import subprocess
 import xml.etree.ElementTree as ET
 
 import pytest
-from axi_toys import NAME, toy_interface
+from axi_toys import NAME, toy_interface, write_toy
 from systemrdl import RDLCompiler, RDLListener, RDLWalker
 
 from boards.register_files import register_files
 from boards.systemrdl import systemrdl
 from sim.twin import compiler
 
+SPACE = "{http://www.spiritconsortium.org/XMLSchema/SPIRIT/1685-2009}"
 READS = {"constant": "r", "read": "r", "write": "rw", "event": "rw", "command": "w"}
 
 
@@ -22,7 +23,7 @@ def axi():
 
 @pytest.fixture(scope="module")
 def files(axi):
-    return register_files(axi.registers, vendor="kinegate", version="1.0")
+    return register_files(axi, vendor="kinegate", version="1.0")
 
 
 def places(axi):
@@ -89,18 +90,39 @@ def test_the_page_has_the_addresses_of_the_map(axi, files):
     assert [(name, int(place, 16)) for name, place in found] == expected
 
 
+def test_ip_xact_has_the_ports_of_the_verilog_and_a_bus_for_each(axi, files, tmp_path):
+    root = ET.fromstring(files["component.xml"])
+    told = {}
+    for port in root.iter(f"{SPACE}port"):
+        left = port.find(f"{SPACE}wire/{SPACE}vector/{SPACE}left")
+        width = int(left.text) + 1 if left is not None else 1
+        direction = port.find(f"{SPACE}wire/{SPACE}direction").text
+        told[port.find(f"{SPACE}name").text] = (f"{direction}put", width)
+    body = write_toy(tmp_path).read_text().split("\nmodule toy_axi(", 1)[1].split("endmodule")[0]
+    found = {
+        name: (direction, int(high or 0) + 1)
+        for direction, high, name in re.findall(
+            r"^  (input|output)(?: \[(\d+):0\])? (\w+);", body, re.MULTILINE
+        )
+    }
+    assert told == found
+    mapped = [name.find(f"{SPACE}name").text for name in root.iter(f"{SPACE}physicalPort")]
+    assert sorted(mapped) == sorted(found)
+    order = [child.tag.removeprefix(SPACE) for child in root]
+    assert order[4:] == ["busInterfaces", "memoryMaps", "model", "fileSets"]
+
+
 def test_ip_xact_has_the_addresses_of_the_map(axi, files):
-    space = "{http://www.spiritconsortium.org/XMLSchema/SPIRIT/1685-2009}"
     root = ET.fromstring(files["component.xml"])
     found = {}
-    for block in root.iter(f"{space}registerFile"):
-        base = int(block.find(f"{space}addressOffset").text[2:], 16)
-        name = block.find(f"{space}name").text
-        for register in block.iter(f"{space}register"):
-            offset = int(register.find(f"{space}addressOffset").text[2:], 16)
-            found[name, register.find(f"{space}name").text] = base + offset
+    for block in root.iter(f"{SPACE}registerFile"):
+        base = int(block.find(f"{SPACE}addressOffset").text[2:], 16)
+        name = block.find(f"{SPACE}name").text
+        for register in block.iter(f"{SPACE}register"):
+            offset = int(register.find(f"{SPACE}addressOffset").text[2:], 16)
+            found[name, register.find(f"{SPACE}name").text] = base + offset
     assert found == places(axi)
 
 
 def test_the_files_are_the_same_each_time(axi, files):
-    assert register_files(axi.registers, vendor="kinegate", version="1.0") == files
+    assert register_files(axi, vendor="kinegate", version="1.0") == files

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from published_robots import DATA, needs_data, rows
+from robot_texts import CRANE, edit
 
 import kinegate
 from kinegate import map_work
@@ -202,6 +203,19 @@ def test_a_plan_goes_around_what_is_bad_and_keeps_the_margin(run, tmp_path, fast
     assert [columns[name][-1] for name in "xyz"] == [24, 0, 190]
     checked = kinegate.workspace(fast, grid=[2], path=np.array(straight), margin=1.0)
     assert checked["path"]["length"] > plan["length"]
+
+
+def test_files_have_the_angles_of_the_robot(run, tmp_path):
+    (tmp_path / "crane.toml").write_text(
+        edit(CRANE, 'motion = "spatial"', 'motion = "spatial"\neuler = "ZYX"')
+    )
+    words = ("crane.toml", "--grid", "4", "--map", "condition")
+    planned = run(*words, "--at", "rz=0.2", "--plan", "0,0", "1,1", "-o", "out", "--json")
+    assert figures(planned)["plan"]["poses"][1] == [1, 1, 2, 0, 0, 0.2]
+    assert (tmp_path / "out" / "plan.csv").read_text().splitlines()[0] == "x,y,z,e1,e2,e3"
+    again = figures(run(*words, "--path", "out/plan.csv", "--json"))["path"]
+    assert again["length"] == pytest.approx(figures(planned)["plan"]["length"])
+    assert again["ok"]
 
 
 def test_a_plan_makes_a_detour(monkeypatch):

@@ -29,6 +29,10 @@ class Device(ctypes.Structure):
     _fields_ = [("bus", Bus), ("design", ctypes.c_void_p), ("patience", ctypes.c_uint32)]
 
 
+class Uio(ctypes.Structure):
+    _fields_ = [("file", ctypes.c_int), ("registers", ctypes.c_void_p)]
+
+
 class Observation(ctypes.Structure):
     _fields_ = [("cycles", ctypes.c_uint64), ("results", ctypes.c_uint32)]
     _fields_ += [("failures", ctypes.c_uint32), ("said", ctypes.c_uint32 * 9)]
@@ -75,6 +79,16 @@ class CDriver:
         design = ctypes.byref(self.design)
         error = call(ctypes.byref(self.device), design, bus, ctypes.c_uint32(geometry))
         return NAMES[error]
+
+    def open_file(self, path: Path, geometry: int) -> str:
+        """The same on a file that maps the registers, through the functions for UIO."""
+        uio = Uio()
+        error = self._library.kg_uio_open(ctypes.byref(uio), str(path).encode())
+        if error:
+            return NAMES[error]
+        self._library.kg_uio_bus.restype = Bus
+        bus = self._library.kg_uio_bus(ctypes.byref(uio))
+        return self.open((bus.read32, bus.write32), bus.context, geometry)
 
     def solve(self, inputs) -> tuple[str, list[int], int]:
         """The error, the outputs' codes and the cycles."""

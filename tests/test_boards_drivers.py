@@ -249,19 +249,30 @@ def test_the_python_driver_solves_rows_in_numpy(toy):
     model.close()
 
 
-def test_the_python_driver_reads_a_mapped_file(toy, tmp_path):
-    module, (_, _, _, axi) = python_module(toy[0]), toy
+def registers_in_a_file(axi, path):
+    """A file like the memory of hardware that does nothing."""
     image = np.zeros(1024, "<u4")
     for block, register in axi.registers:
         image[(block.base + register.offset) // 4] = register.reset
     image[axi.registers.address("control", "geometry") // 4] = FACTS.geometry
     image[axi.registers.address("control", "state") // 4] = 8  # agrees
-    image.tofile(tmp_path / "registers")
-    solver = module.Solver.from_file(str(tmp_path / "registers"))
+    image.tofile(path)
+    return path
+
+
+def test_both_drivers_map_a_file(toy, tmp_path):
+    axi = toy[3]
+    path = registers_in_a_file(axi, tmp_path / "registers")
+    driver = c_driver_of(toy)
+    assert driver.open_file(tmp_path / "missing", FACTS.geometry) == "system"
+    assert driver.open_file(path, FACTS.geometry) == "ok"
+    driver.call("kg_limits", 0x80000000, 7)
+    solver = python_module(toy[0]).Solver.from_file(str(path))
+    assert solver.get("control.latency_limit") == 0x80000000
     solver.limits(latency=5)
-    del solver
-    written = np.fromfile(tmp_path / "registers", "<u4")
+    written = np.fromfile(path, "<u4")
     assert written[axi.registers.address("control", "latency_limit") // 4] == 5
+    assert written[axi.registers.address("control", "residual_limit") // 4] == 7
 
 
 def test_geometry_is_loaded_whole_or_refused(tmp_path):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_solver_ref_dynamics_three_rrr import WithoutTranslation
+from planar_mutants import WithoutTranslation
 
 from bench import kj9 as bench
 from solver_ref.dynamics.closed_loop import Baumgarte

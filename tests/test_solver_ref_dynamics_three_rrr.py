@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from numpy.testing import assert_allclose
+from planar_mutants import WithoutTranslation
 from robot_kinds import built_in
 
 from solver_ref.dynamics import three_rrr, three_rrr_bodies
@@ -108,19 +109,6 @@ def test_two_derivations_agree(omega: float) -> None:
         other, pins = three_rrr_bodies.accelerations(KJ9, q, v, torque, stabilise=how)
         assert_allclose(found, other, rtol=0, atol=1e-9 * np.abs(other).max())
         assert_allclose(multipliers.reshape(3, 2), pins, rtol=0, atol=1e-9 * np.abs(pins).max())
-
-
-class WithoutTranslation(PlanarSystem):
-    """The known mistake: a mass matrix in which passive arms turn but are not carried along."""
-
-    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
-        mechanism, matrix = self.mechanism, super().mass_matrix(q)
-        still = dataclasses.replace(
-            mechanism, passive=dataclasses.replace(mechanism.passive, mass=0.0)
-        )
-        matrix[..., 3:6, :] = PlanarSystem(still).mass_matrix(q)[..., 3:6, :]
-        matrix[..., 6:, :] = PlanarSystem(still).mass_matrix(q)[..., 6:, :]
-        return matrix
 
 
 def test_passive_arms_that_are_not_carried_along_are_found_by_the_second_derivation() -> None:

@@ -57,6 +57,7 @@ def outputs_of(
     for name, link, torque, motion in zip(names, arm.links, moved, motions, strict=True):
         rotor = m.dot([number(m, link.rotor)], [motion.acceleration], "moment")
         total = m.total([torque, rotor, friction(m, link.friction, motion.speed)])
+        # A joint that nothing loads has the plain number 0, which is no port yet.
         outputs[name] = m.nearest(m.builder.constant(0.0) + total, "torque")
     out = outside(m)
     status = {Status.VALID: m.negation(out), Status.OUT_OF_RANGE: out}

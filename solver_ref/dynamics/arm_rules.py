@@ -77,5 +77,5 @@ def _check_friction(link: Link, table: Table) -> None:
 
 def _not_negative(table: Table, key: str, value: float, unit: str) -> None:
     if value < 0:
-        expected = f"0 {unit} or more".replace("  ", " ")
+        expected = f"0 {unit} or more"
         raise table.error(key, wrong="is out of range", expected=expected, got=shown(value))

@@ -35,7 +35,7 @@ EVENTS = {
     "unfit": "an input was no code of its field: its result says OUT_OF_RANGE",
     "late": "a latency was above latency_limit",
     "inexact": "a residual was above residual_limit",
-    "geometry_fault": "a word of geometry was refused",
+    "geometry_fault": "a word of geometry was refused, the first one since the reset",
     "lost": "a solve or a word of geometry was asked for before the one before was done",
 }
 

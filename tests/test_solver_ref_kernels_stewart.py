@@ -163,6 +163,23 @@ def test_solves_from_a_start_error_off_come_back_to_the_asked_accuracy(name: str
     assert np.abs(found - poses)[regular].max() < 1e-4
 
 
+@pytest.mark.parametrize("name", ["stewart-paired", "linuxcnc-hexapod", "dietmaier"])
+def test_rates_and_twists_are_float64s(name: str) -> None:
+    kind, domain = KERNELS["rate"], Domain.of(load(name), "fine")
+    iteration = kind.trace(domain).iteration
+    values = kind.draw(domain.robot, 500, np.random.default_rng(SEED))
+    codes = {n: form.encode(values[n]) for n, form in iteration.fields.items()}
+    found = evaluate_iteration(iteration, codes)[0]
+    good = found["status"] == Status.VALID
+    assert good.mean() > 0.95
+    inputs = {n: form.decode(codes[n])[good] for n, form in iteration.fields.items()}
+    outputs = {n: form.decode(found[n])[good] for n, form in iteration.result_formats.items()}
+    errors = kind.errors(domain.robot, inputs, outputs)
+    # Speeds reach 2; what a twist loses is in proportion to the condition number (up to 1e4 here).
+    assert errors["m/s"] < 1e-5
+    assert errors["twist"] < (1e-5 if name == "stewart-paired" else 3e-2)
+
+
 def test_linuxcncs_hexapod_takes_seven_steps_at_most() -> None:
     """From its home, z = 20, at yaw up to 60 degrees to a micrometre, given as a start or cold."""
     robot = load("linuxcnc-hexapod")

@@ -76,7 +76,9 @@ def _iteration(domain: Domain, profile: RateProfile) -> Iteration:
     before = m.input("before", PIVOT)
     at = rate_rows(m, domain, full)
     solved = solve_rates(m, at.rows, at.links(m, rates), damped, limits)
-    pivot = m.select(damped, before, solved.pivot)
+    # No rest is longer than its vector, whose entries' ranges say more.
+    least = solved.pivot.into(0.0, PIVOT.hi * PIVOT.quantum, "saturate")
+    pivot = m.select(damped, before, least)
     again = m.every(back, solved.blown, m.negation(damped))
     scaled, results = _twist(m, domain, twist, solved, back)
     top = 2.0 ** (math.floor(math.log2(max(limits.rates))) + 1)

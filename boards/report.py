@@ -47,7 +47,16 @@ _ECP5 = {
     **dict.fromkeys(("DP16KD", "PDPW16KD"), Cost(bram=1)),
 }
 
-_COSTS = {"xc7": _XC7, "ecp5": _ECP5}
+# iCE40. A carry belongs to the site of the LUT that it feeds.
+_ICE40 = {
+    "SB_LUT4": _ONE_LUT,
+    "SB_CARRY": _FREE,
+    **{f"SB_DFF{kind}": _FF for kind in ("", "E", "R", "S", "SR", "SS", "ER", "ES", "ESR", "ESS")},
+    "SB_MAC16": _DSP,
+    "SB_RAM40_4K": Cost(bram=1),
+}
+
+_COSTS = {"xc7": _XC7, "ecp5": _ECP5, "ice40": _ICE40}
 # Notes that Yosys keeps as cells; they are no hardware.
 _NOTES = ("$scopeinfo",)
 

@@ -19,7 +19,7 @@ from hdl.toolrun import ToolMissing, run_tool
 _PACKAGE = "pyosys"
 _RUN = "from pyosys import libyosys; libyosys.run_pass('script run.ys', libyosys.Design())"
 
-_DEFINES = {"xc7": "KINEGATE_DSP48E1", "ecp5": "KINEGATE_MULT18X18D"}
+_DEFINES = {"xc7": "KINEGATE_DSP48E1", "ecp5": "KINEGATE_MULT18X18D", "ice40": "KINEGATE_SB_MAC16"}
 # Every multiplier block is instantiated, so what is left of `*` goes to LUTs: the count of blocks
 # is the plan's. Ports stay without pads or clock buffers: the kernel is a part of a larger design.
 #
@@ -42,6 +42,8 @@ _ECP5_CELLS = " ".join(
         "$_SDFFE_?P??_ r",
     )
 )
+ROUTED = ("ecp5", "ice40")
+"""Families whose netlist open tools can route."""
 _SYNTHESIS = {
     "xc7": [
         f"{_XC7} -run begin:map_luts",
@@ -59,13 +61,14 @@ _SYNTHESIS = {
         f"dfflegalize -minsrst 200 -mince 8 {_ECP5_CELLS}",
         f"{_ECP5} -run map_ffs:edif",
     ],
+    "ice40": ["synth_ice40 -device u -top {top}"],
 }
 
 
 def synthesise(verilog: Path, top: str, target: Target, build_dir: Path) -> SynthReport:
     """Synthesise the module `top` of the file `verilog` for `target` and count its cells.
 
-    Leaves `<top>-<key>.json` (the netlist, ECP5 only), `<top>-<key>.stat.json` and
+    Leaves `<top>-<key>.json` (the netlist, where `ROUTED`), `<top>-<key>.stat.json` and
     `<top>-<key>.log` in `build_dir`, each written whole or not at all; the key is a hash of the
     source, the options and the Yosys release, and a finished synthesis with that key is used again.
 
@@ -81,7 +84,7 @@ def synthesise(verilog: Path, top: str, target: Target, build_dir: Path) -> Synt
     key = hashlib.sha256(f"{release()} {script}".encode() + source).hexdigest()[:16]
     build_dir.mkdir(parents=True, exist_ok=True)
     stat = build_dir / f"{top}-{key}.stat.json"
-    netlist = build_dir / f"{top}-{key}.json" if target.family == "ecp5" else None
+    netlist = build_dir / f"{top}-{key}.json" if target.family in ROUTED else None
     if not stat.exists() or (netlist and not netlist.exists()):
         with tempfile.TemporaryDirectory(prefix="yosys-", dir=build_dir) as scratch:
             folder = Path(scratch)
@@ -130,6 +133,6 @@ def script_for(top: str, family: str) -> str:
         *(line.format(top=top) for line in _SYNTHESIS[family]),
         "tee -q -o stat.json stat -json",
     ]
-    if family == "ecp5":
+    if family in ROUTED:
         lines.append("write_json netlist.json")
     return "\n".join(lines) + "\n"

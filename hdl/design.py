@@ -8,8 +8,12 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from hdl.axi_map import AxiInterface, Facts
 from hdl.axi_shell import TAG_BITS, AxiShell
+from hdl.folded.kernel import FoldedKernel
+from hdl.folded.passes import Passes
 from hdl.packing import Packing
 from hdl.pipeline import Pipeline
 from hdl.ring import RingKernel
@@ -20,7 +24,7 @@ from hdl.target import Target, target
 from hdl.verilog import verilog
 from solver_ref.fixed import Format
 from solver_ref.graph import Graph, Parameter
-from solver_ref.iteration import Iteration, Ring
+from solver_ref.iteration import Iteration, Ring, Timing
 from solver_ref.kernels import KERNELS, KernelKind
 from solver_ref.kernels.corrections import stretches
 from solver_ref.kernels.domain import Domain, Kernel
@@ -36,7 +40,10 @@ LARGEST_II = 1024
 LARGEST_CLOCK_MHZ = 1000.0
 SHELLS = {"stream": 0, "axi": 32, "axi64": 64}
 """What is around the kernel: its own streams, or AXI with beats of so many bits."""
-DEFAULT_CLOCK_MHZ = {"xc7": 120.0, "ecp5": 100.0}
+DEFAULT_CLOCK_MHZ = {"xc7": 120.0, "ecp5": 100.0, "ice40": 24.0}
+
+LEAN_SHARE = 0.75
+"""Of a family's usual clock, what is asked where the target is lean."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +57,7 @@ class Options:
     clock_mhz: float | None = None
     runtime_geometry: bool = False
     shell: str = "stream"
+    folded: bool = False
 
     def __post_init__(self) -> None:
         if self.kernel not in KERNELS:
@@ -76,6 +84,10 @@ class Design:
         if options.runtime_geometry and robot.closure not in self.kind.loadable:
             text = f"the geometry of {self.kind.name} with the closure {robot.closure} is built in"
             raise ValueError(f"{text}: runtime_geometry must be False")
+        if options.folded and options.runtime_geometry:
+            raise ValueError(
+                "a folded core has its geometry built in: runtime_geometry must be False"
+            )
 
     @property
     def name(self) -> str:
@@ -94,7 +106,11 @@ class Design:
 
     @property
     def clock_mhz(self) -> float:
-        return self.options.clock_mhz or DEFAULT_CLOCK_MHZ[self.target.family]
+        if self.options.clock_mhz:
+            return self.options.clock_mhz
+        usual = DEFAULT_CLOCK_MHZ[self.target.family]
+        # What comes out of a lean pipeline is slower.
+        return usual if self._main_target is self.target else LEAN_SHARE * usual
 
     @cached_property
     def domain(self) -> Domain:
@@ -116,7 +132,12 @@ class Design:
 
     @cached_property
     def schedule(self) -> Schedule:
-        return schedule(self.graph, self.options.ii, self.target)
+        return schedule(self.graph, self.options.ii, self._main_target)
+
+    @property
+    def _main_target(self) -> Target:
+        """The target as the long graph of a sequence has it, or the only one."""
+        return self.target.lean if self.kernel.sequence else self.target
 
     @cached_property
     def iteration(self) -> Iteration | None:
@@ -124,10 +145,20 @@ class Design:
         iteration = self.kernel.iteration
         return iteration and dataclasses.replace(iteration, graph=self.graph)
 
-    @property
-    def ring(self) -> Ring | None:
-        """`forward`'s exact cycle model."""
-        return Ring(latency=self.schedule.latency, ii=self.options.ii) if self.iteration else None
+    @cached_property
+    def passes(self) -> Passes | None:
+        """What a folded core does; None for a pipeline."""
+        if not self.options.folded:
+            return None
+        if self.kernel.sequence:
+            raise ValueError(f"a folded core cannot do {self.kind.name}: folded must be False")
+        return Passes.of(self.kernel.graph, self.target, self.kernel.iteration)
+
+    def timing(self, passes: np.ndarray) -> Timing:
+        """Exact cycles of transfers of an iterative kernel that take so many passes each."""
+        if self.passes:
+            return self.passes.timing(passes)
+        return Ring(latency=self.schedule.latency, ii=self.options.ii).timing(passes)
 
     @cached_property
     def sequence(self) -> Sequence | None:
@@ -152,6 +183,8 @@ class Design:
     @cached_property
     def plan(self) -> Plan:
         """The multipliers of all that is scheduled."""
+        if self.passes:
+            return self.passes.plan
         if self.sequence is None:
             return self.schedule.plan
         return combined([entry.plan for entry in self.schedules.values()], self.options.ii)
@@ -189,6 +222,8 @@ class Design:
         """Clock edges from an input transfer to its output; None where it depends on the data."""
         if self.offsets:
             return self.offsets.ends[0]
+        if self.passes and not self.iteration:
+            return self.passes.latency
         return None if self.iteration else self.schedule.latency + StreamKernel.FIFO_LATENCY
 
     @property
@@ -197,9 +232,21 @@ class Design:
         return self.latency if self.sequence else None
 
     @property
+    def ii(self) -> int:
+        """Clock cycles between two passes, or kernels' inputs, of the hardware inside."""
+        return self.passes.program.cycles if self.passes else self.options.ii
+
+    @property
     def cycles(self) -> int:
         """Clock cycles between two accepted inputs (of `forward`: between two passes)."""
+        if self.passes:
+            return self.passes.cycles
         return self.offsets.cycles if self.offsets else self.options.ii
+
+    @property
+    def pass_latency(self) -> int:
+        """Clock edges from the graph's inputs to its outputs."""
+        return self.passes.program.cycles if self.passes else self.schedule.latency
 
     def component(self, *, behavioural: bool = False) -> StreamPorts:
         """A new kernel; `behavioural` where no `kg_mul` module is at hand."""
@@ -208,6 +255,10 @@ class Design:
     def _kernel(self, tag_width: int, behavioural: bool = False) -> StreamPorts:
         if self.sequence:
             return SequenceKernel(self.sequence, self._pipelines(behavioural), tag_width=tag_width)
+        if self.passes:
+            return FoldedKernel(
+                self.passes, self.target, tag_width=tag_width, behavioural=behavioural
+            )
         pipeline = Pipeline(self.graph, self.schedule, self.target, behavioural=behavioural)
         if self.iteration:
             return RingKernel(self.iteration, pipeline, tag_width=tag_width)
@@ -234,7 +285,8 @@ class Design:
 
     def _pipelines(self, behavioural: bool) -> dict[str, Pipeline]:
         targets = {
-            name: self.target if name == MAIN else self.target.direct for name in self.schedules
+            name: self._main_target if name == MAIN else self.target.direct
+            for name in self.schedules
         }
         return {
             name: Pipeline(self.sequence.graphs[name], plan, targets[name], behavioural=behavioural)
@@ -248,8 +300,9 @@ class Design:
         if self.kind.sampled and self.robot.sample_rate != Robot.sample_rate:  # not the usual one
             own["sample_rate"] = self.robot.sample_rate
         options = dataclasses.asdict(self.options)
-        if not self.options.runtime_geometry:  # the usual one
-            del options["runtime_geometry"]
+        for name in ("runtime_geometry", "folded"):
+            if not options[name]:  # the usual one
+                del options[name]
         if not self.beat_bits:
             del options["shell"]
         return options | {

@@ -207,7 +207,7 @@ def _(node: g.LeadingZeros, context: Context, a: Value) -> Value:
     a, width = extend(a, max(len(a), node.width)), node.width.bit_length()
     groups = [a[max(top - 8, 0) : top] for top in range(node.width, 0, -8)]
     found = [context.register(group.any()) for group in groups]
-    zeros = [context.register(_zeros(group)) for group in groups]
+    zeros = [context.register(leading_zeros(group)) for group in groups]
     count: Value = Const(node.width, width)
     for number in reversed(range(len(groups))):
         inside = Cat(zeros[number], Const(number, width))[:width]
@@ -215,7 +215,7 @@ def _(node: g.LeadingZeros, context: Context, a: Value) -> Value:
     return Cat(count, Const(0, 1)).as_signed()
 
 
-def _zeros(group: Value) -> Value:
+def leading_zeros(group: Value) -> Value:
     """Zeros above the first one of up to 8 bits; anything where there is none."""
     count: Value = Const(0, 3)
     for bit in range(len(group)):

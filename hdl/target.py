@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """How much of each there is; `bram` counts 36 Kbit (7-series) or 18 Kbit (ECP5) blocks."""
+    """How much of each there is; `bram` counts 36 Kbit (7-series), 18 Kbit (ECP5) or 4 Kbit
+    (iCE40) blocks."""
 
     dsp: int
     lut: int
@@ -35,6 +36,17 @@ class Target:
     multiplier_latency: int
     delay_line: str
     gathered: bool = False
+
+    @property
+    def small(self) -> bool:
+        """Whether only a folded core has room on it."""
+        return self.family == "ice40"
+
+    @property
+    def lean(self) -> Target:
+        """The same chip for a long graph whose operands would fill its registers: one instead of
+        three around a shared multiplier, where there are three."""
+        return replace(self, family="ecp5-lean") if self.family == "ecp5" else self
 
     @property
     def direct(self) -> Target:
@@ -68,7 +80,21 @@ def _ecp5(name: str, part: str, *, dsp: int, lut: int, bram: float) -> Target:
     )
 
 
-# Resources: Xilinx DS190 (Zynq-7000 overview) and Lattice FPGA-DS-02012 (ECP5 family).
+def _ice40(name: str, part: str, *, dsp: int, lut: int, bram: float) -> Target:
+    return Target(
+        name=name,
+        family="ice40",
+        part=part,
+        resources=Resources(dsp=dsp, lut=lut, ff=lut, bram=bram),
+        multiplier_shape=(16, 16),
+        multiplier_latency=2,
+        delay_line="dram",
+        gathered=True,
+    )
+
+
+# Resources: Xilinx DS190 (Zynq-7000 overview), Lattice FPGA-DS-02012 (ECP5 family) and
+# FPGA-DS-02008 (iCE40 UltraPlus family).
 _TARGETS = {
     item.name: item
     for item in (
@@ -77,6 +103,7 @@ _TARGETS = {
         _ecp5("ecp5-85k", "85k", dsp=156, lut=83640, bram=208),
         _ecp5("ecp5-45k", "45k", dsp=72, lut=43848, bram=108),
         _ecp5("ecp5-25k", "25k", dsp=28, lut=24288, bram=56),
+        _ice40("ice40-up5k", "up5k", dsp=8, lut=5280, bram=30),
     )
 }
 

@@ -20,12 +20,12 @@ def cost_of(design: Design) -> dict[str, Any]:
     plan, options, robot = design.plan, design.options, design.robot
     return {
         "kernel": options.kernel,
-        "ii": options.ii,
+        "ii": design.ii,
         "target": options.target,
         "profile": options.profile,
         "clock_mhz": design.clock_mhz,
         "latency_cycles": design.latency,
-        "pipeline_cycles": design.schedule.latency,
+        "pipeline_cycles": design.pass_latency,
         "updates_per_s": design.clock_mhz * 1e6 / design.cycles,
         "dsp": plan.dsp,
         "dsp_available": design.target.resources.dsp,

@@ -42,6 +42,7 @@ class GenerationOptions(TypedDict, total=False):
     `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
     `printed`; `sample_rate` (Hz): how often `track` gets lengths (10 kHz); `runtime_geometry`:
     whether anchors, attachments, radii, offsets, tension limits and stiffness can be loaded (no);
+    `folded`: whether one small core runs a program instead of a pipeline (no; on iCE40 yes);
     `shell`: `stream`, or AXI with beats of 32 or 64 bits, `axi` or `axi64`; `mechanism`: the file
     of loop equations of a robot of the kind `custom`; `preset`: a name of
     `kinegate.presets.PRESETS`, whose options stand behind those that are given.
@@ -59,6 +60,7 @@ class GenerationOptions(TypedDict, total=False):
     runtime_geometry: bool
     mechanism: str
     shell: str
+    folded: bool
     preset: str
 
 
@@ -179,8 +181,17 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         _check_loadable(name, robot, kind)
     with refusing(name):
         kind.columns(robot)  # raises what the kernel misses in the robot's file
-    fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile", "shell")}
-    return Design(robot, Options(**fields, clock_mhz=chosen.get("clock"), runtime_geometry=loaded))
+    folded = chosen.setdefault("folded", targets()[chosen["target"]].small)
+    if folded and "ii" in options:
+        expected, got = "no --ii: the program's length decides", f"--ii {options['ii']}"
+        raise OptionError(name, "folded", wrong="takes its own time", expected=expected, got=got)
+    fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile", "shell", "folded")}
+    with refusing(name):
+        design = Design(
+            robot, Options(**fields, clock_mhz=chosen.get("clock"), runtime_geometry=loaded)
+        )
+        _ = folded and design.passes
+    return design
 
 
 def check_pace(name: str, design: Design) -> None:
@@ -285,7 +296,7 @@ def _open_directory(directory: Path, options: GenerationOptions) -> Opened:
 
 def _check_same(name: str, options: GenerationOptions, design: Design) -> None:
     """A generated directory is what it is: an option may only repeat what it was made with."""
-    usual = {"runtime_geometry": False, "shell": "stream"}
+    usual = {"runtime_geometry": False, "folded": False, "shell": "stream"}
     made = usual | {"sample_rate": design.robot.sample_rate} | design.canonical_options
     for key, value in options.items():
         own = made.get("clock_mhz" if key == "clock" else key)

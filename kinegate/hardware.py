@@ -166,6 +166,7 @@ def synthesis_of(opened: Opened, *, route: bool, seed: int, report: Report) -> d
             target,
             directory,
             design.clock_mhz,
+            filled=made.filled(target),
             seed=seed,
             speed=6,
             tell=lambda stage: report(4, steps, f"{begun}: {stage}"),

@@ -68,6 +68,10 @@ class Arithmetic:
         """The value, within +-limit by exact arithmetic; rounding may take it to the edge."""
         return value
 
+    def rounding(self) -> float:
+        """How far rounding may take an entry of an elimination, of its largest diagonal entry."""
+        return 0.0
+
     def vanishes(self, value: Scalar) -> bool:
         """Whether the value is known to be 0 whatever the inputs are."""
         return is_zero(value)

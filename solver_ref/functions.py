@@ -24,6 +24,8 @@ LOOSE = 1.5
 """How far beyond what it can be the range of a matrix's entry is left."""
 MOST_SHIFT = 62
 """What a shift right takes at most."""
+ROUNDINGS = 64
+"""Quanta by which an entry of an elimination may be off, as errors grow from row to row."""
 SQUARE_FRACTION = 36
 """Fraction bits of a square that was normalised."""
 
@@ -124,6 +126,9 @@ class TracedArithmetic(AngleArithmetic):
         if self.profile.gram.bits < LONG_WORD:
             return self.limit(value, limit, "step")
         return value.into(-limit, limit - 2.0**-value.range.fraction, "proven")
+
+    def rounding(self) -> float:
+        return ROUNDINGS * 2.0 ** (1 - self.profile.gram.bits)
 
     def normalise(self, values: Sequence[Fixed], role: str) -> tuple[list[Fixed], BlockExponent]:
         """The values shifted left together until the largest fills the word, as +-1."""

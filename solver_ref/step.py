@@ -130,13 +130,16 @@ def eliminate(
     top = [m.magnitude(matrix[i][i]) for i in range(size)]
     solutions: list[list[Scalar]] = [list(right) for right in rights]
     pivots, factors, divisors = [], [], []
+    # An entry that is off by e puts e sqrt(top / pivot) into others.
+    room = (BOUND_MARGIN - 1) * math.sqrt(bounds.pivot / max(top))
+    flag = "" if m.rounding() <= room else "step"
     for k in range(size):
         pivots.append(s[k][k])
         by = m.pivot(s[k][k], bounds.pivot)
         factors.append([s[i][k] for i in range(k)])
         divisors.append(by)
         row = [
-            m.divide(s[k][j], by, factor_limit(top[j], bounds.pivot), "factor", "")
+            m.divide(s[k][j], by, factor_limit(top[j], bounds.pivot), "factor", flag)
             for j in range(k + 1, size)
         ]
         for solution in solutions:
@@ -144,7 +147,7 @@ def eliminate(
                 solution[k] = m.divide(solution[k], by, bounds.solution, "solution", "step")
         for i in (i for i in range(size) if i != k):
             factor = s[i][k]
-            _clear(m, s, i, k, row, top, bounds.factor)
+            _clear(m, s, i, k, row, top, bounds.factor, flag)
             limit = bounds.right_side if i > k else bounds.solution
             factor = m.round(factor, factor_role) if factor_role else factor
             for solution in solutions:
@@ -163,14 +166,17 @@ def _clear(
     row: Vector,
     top: Sequence[float],
     limit: float,
+    flag: str,
 ) -> None:
     """Row i of the matrix less its multiple of `row`: what stands behind the pivot in row k, over
-    it. Above the pivot it is limited, below it bounded by the diagonal `top`."""
+    it. Above the pivot it is limited, below it bounded by the diagonal `top`: of itself, or with a
+    `flag` where rounding might break that."""
     factor = s[i][k]
     for j in range(max(i, k + 1), len(s)):
         value = m.minus_product(s[i][j], factor, row[j - k - 1])
         if i > k:
-            value = m.bounded(value, BOUND_MARGIN * (top[i] * top[j]) ** 0.5)
+            most = BOUND_MARGIN * (top[i] * top[j]) ** 0.5
+            value = m.limit(value, most, flag) if flag else m.bounded(value, most)
             s[i][j] = s[j][i] = m.round(value, "gram")
         else:
             s[i][j] = m.limit(value, limit, "step")

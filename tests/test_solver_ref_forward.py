@@ -1,5 +1,7 @@
 """The bit-true `forward` kernel: what it promises for the poses of a workspace."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from solver_ref.kernels.domain import Domain
 from solver_ref.kernels.forward import forward_kernel
 from solver_ref.kernels.forward_pass import Policy, Tolerances
 from solver_ref.kinematics import cable_lengths
+from solver_ref.robot import Workspace
 from solver_ref.robot_file import load
 from solver_ref.status import Status
 
@@ -162,3 +165,24 @@ def test_no_input_breaks_a_limit_that_counts_as_proven(solver, name, profile):
         codes[key] = np.where(rng.uniform(size=1000) < 0.5, ends, codes[key])
     codes["lambda"][::2] = 0
     evaluate_iteration(kernel.iteration, codes)
+
+
+def test_a_robot_that_is_singular_wherever_it_is_level_is_flagged_and_breaks_no_limit():
+    """A platform that is a small copy of its frame, as the published test_SCDM."""
+    corners = [(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]
+    cogiro = load("cogiro")
+    robot = dataclasses.replace(
+        cogiro,
+        cables=tuple(
+            dataclasses.replace(cable, anchor=corner, attachment=tuple(0.1 * x for x in corner))
+            for cable, corner in zip(cogiro.cables, corners, strict=True)
+        ),
+        workspace=Workspace(position=((-0.8, 0.8),) * 3, tilt=0.3, home=(0.0,) * 6),
+    )
+    kernel = forward_kernel(Domain.of(robot, "fine"))
+    truth, starts, lengths = cases(robot, 500, 0.01, 0.01)
+    starts[::2, 3:] = truth[::2, 3:] = 0.0
+    _, out, _ = solve(kernel, starts, cable_lengths(robot, truth), damping=0.0)
+    level = out["status"][::2]
+    assert np.mean((level & Status.NEAR_SINGULAR) > 0) > 0.7
+    assert np.mean((level & Status.VALID) > 0) < 0.05

@@ -14,6 +14,7 @@ from hdl.axi_map import AxiInterface, Facts
 from hdl.axi_shell import TAG_BITS, AxiShell
 from hdl.folded.kernel import FoldedKernel
 from hdl.folded.passes import Passes
+from hdl.folded.stand import FoldedPipeline
 from hdl.packing import Packing
 from hdl.pipeline import Pipeline
 from hdl.ring import RingKernel
@@ -137,7 +138,8 @@ class Design:
     @property
     def _main_target(self) -> Target:
         """The target as the long graph of a sequence has it, or the only one."""
-        return self.target.lean if self.kernel.sequence else self.target
+        pipelined = self.kernel.sequence and not self.options.folded
+        return self.target.lean if pipelined else self.target
 
     @cached_property
     def iteration(self) -> Iteration | None:
@@ -148,11 +150,16 @@ class Design:
     @cached_property
     def passes(self) -> Passes | None:
         """What a folded core does; None for a pipeline."""
-        if not self.options.folded:
+        if not self.options.folded or self.kernel.sequence:
             return None
-        if self.kernel.sequence:
-            raise ValueError(f"a folded core cannot do {self.kind.name}: folded must be False")
         return Passes.of(self.kernel.graph, self.target, self.kernel.iteration)
+
+    @cached_property
+    def preparation(self) -> Passes | None:
+        """What a folded core does for a sequence: its long graph."""
+        if not self.options.folded or not self.kernel.sequence:
+            return None
+        return Passes.of(self.kernel.graph, self.target)
 
     def timing(self, passes: np.ndarray) -> Timing:
         """Exact cycles of transfers of an iterative kernel that take so many passes each."""
@@ -173,7 +180,7 @@ class Design:
     @cached_property
     def schedules(self) -> dict[str, Schedule]:
         """Of the graphs of a sequence: the long one every II cycles, the others at once."""
-        main = {MAIN: self.schedule}
+        main = {} if self.preparation else {MAIN: self.schedule}
         return main | {
             name: schedule(graph, 1, self.target.direct)
             for name, graph in self.sequence.graphs.items()
@@ -187,7 +194,10 @@ class Design:
             return self.passes.plan
         if self.sequence is None:
             return self.schedule.plan
-        return combined([entry.plan for entry in self.schedules.values()], self.options.ii)
+        plans = [entry.plan for entry in self.schedules.values()]
+        if self.preparation:
+            plans.append(self.preparation.plan)
+        return combined(plans, self.ii)
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -211,11 +221,11 @@ class Design:
         """A sequence's cycle model."""
         if self.sequence is None:
             return None
-        return Offsets.of(
-            self.sequence,
-            {name: entry.latency for name, entry in self.schedules.items()},
-            {name: entry.ii for name, entry in self.schedules.items()},
-        )
+        latency = {name: entry.latency for name, entry in self.schedules.items()}
+        ii = {name: entry.ii for name, entry in self.schedules.items()}
+        if self.preparation:
+            latency[MAIN] = ii[MAIN] = self.preparation.pipeline_latency
+        return Offsets.of(self.sequence, latency, ii, periodic=self.preparation is None)
 
     @property
     def latency(self) -> int | None:
@@ -234,6 +244,8 @@ class Design:
     @property
     def ii(self) -> int:
         """Clock cycles between two passes, or kernels' inputs, of the hardware inside."""
+        if self.preparation:
+            return self.preparation.pipeline_latency
         return self.passes.program.cycles if self.passes else self.options.ii
 
     @property
@@ -246,6 +258,8 @@ class Design:
     @property
     def pass_latency(self) -> int:
         """Clock edges from the graph's inputs to its outputs."""
+        if self.preparation:
+            return self.preparation.pipeline_latency
         return self.passes.program.cycles if self.passes else self.schedule.latency
 
     def component(self, *, behavioural: bool = False) -> StreamPorts:
@@ -283,15 +297,21 @@ class Design:
         inputs, outputs = (Packing(f, self.beat_bits) for f in (self.inputs, self.outputs))
         return AxiInterface(name=self.name, inputs=inputs, outputs=outputs, facts=facts)
 
-    def _pipelines(self, behavioural: bool) -> dict[str, Pipeline]:
+    def _pipelines(self, behavioural: bool) -> dict[str, Pipeline | FoldedPipeline]:
         targets = {
             name: self._main_target if name == MAIN else self.target.direct
             for name in self.schedules
         }
-        return {
-            name: Pipeline(self.sequence.graphs[name], plan, targets[name], behavioural=behavioural)
+        graphs = self.sequence.graphs
+        pipelines: dict[str, Pipeline | FoldedPipeline] = {
+            name: Pipeline(graphs[name], plan, targets[name], behavioural=behavioural)
             for name, plan in self.schedules.items()
         }
+        if self.preparation:
+            pipelines[MAIN] = FoldedPipeline(
+                graphs[MAIN], self.preparation, self.target, behavioural=behavioural
+            )
+        return pipelines
 
     @property
     def canonical_options(self) -> dict[str, object]:

@@ -58,6 +58,9 @@ class Pipeline(wiring.Component):
             | {f"o_{name}": Out(shape(form)) for name, form in graph.output_formats.items()}
         )
 
+    periodic = True
+    """It accepts in one of II cycles only."""
+
     @property
     def latency(self) -> int:
         return self.schedule.latency

@@ -12,7 +12,8 @@ from solver_ref.sequence import Offsets, Sequence, Stage
 class SequenceKernel(StreamPorts):
     """A `solver_ref.sequence.Sequence` behind stream ports, one transfer at a time.
 
-    *Parameters*: the sequence; a pipeline for each of its graphs; `tag_width`.
+    *Parameters*: the sequence; a pipeline for each of its graphs, or a
+    `hdl.folded.stand.FoldedPipeline`; `tag_width`.
 
     *Contract*: the results are those of `evaluate_sequence`, in input order, with the input's tag.
     *Latency*: that of the first stage's pipeline, whatever comes after it. *II*: `offsets.cycles`,
@@ -31,6 +32,7 @@ class SequenceKernel(StreamPorts):
             sequence,
             {name: pipe.latency for name, pipe in pipelines.items()},
             {name: pipe.ii for name, pipe in pipelines.items()},
+            periodic=all(pipe.periodic for pipe in pipelines.values()),
         )
         super().__init__(
             inputs=sequence.fields,
@@ -118,7 +120,7 @@ class SequenceKernel(StreamPorts):
         """High where a transfer accepted now finds the slow pipeline ready for its stages."""
         for number, stage in enumerate(self.sequence.stages):
             pipe = self.pipelines[stage.graph]
-            if pipe.ii > 1:
+            if pipe.ii > 1 and pipe.periodic:
                 phase, ii = Signal(range(pipe.ii)), pipe.ii
                 # The pipeline's phase 0 follows `accept` by one cycle in this counter.
                 m.d.sync += phase.eq(Mux(pipe.accept, 1, Mux(phase == ii - 1, 0, phase + 1)))

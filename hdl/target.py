@@ -38,11 +38,6 @@ class Target:
     gathered: bool = False
 
     @property
-    def small(self) -> bool:
-        """Whether only a folded core has room on it."""
-        return self.family == "ice40"
-
-    @property
     def lean(self) -> Target:
         """The same chip for a long graph whose operands would fill its registers: one instead of
         three around a shared multiplier, where there are three."""

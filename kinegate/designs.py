@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from hdl.design import LARGEST_CLOCK_MHZ, LARGEST_II, SHELLS, Design, Options
-from hdl.target import targets
+from hdl.target import target, targets
 from kinegate.presets import PRESETS
 from sim.package import MANIFEST, Package, read_package
 from solver_ref.elongation import LAWS
@@ -42,7 +42,8 @@ class GenerationOptions(TypedDict, total=False):
     `profile`: `fine` or `18bit`; `elongation`: by which law cables stretch, `integrated` or
     `printed`; `sample_rate` (Hz): how often `track` gets lengths (10 kHz); `runtime_geometry`:
     whether anchors, attachments, radii, offsets, tension limits and stiffness can be loaded (no);
-    `folded`: whether one small core runs a program instead of a pipeline (no; on iCE40 yes);
+    `folded`: whether one small core runs a program instead of a pipeline (on iCE40, and of `track`
+    on ECP5);
     `shell`: `stream`, or AXI with beats of 32 or 64 bits, `axi` or `axi64`; `mechanism`: the file
     of loop equations of a robot of the kind `custom`; `preset`: a name of
     `kinegate.presets.PRESETS`, whose options stand behind those that are given.
@@ -181,7 +182,7 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         _check_loadable(name, robot, kind)
     with refusing(name):
         kind.columns(robot)  # raises what the kernel misses in the robot's file
-    folded = chosen.setdefault("folded", targets()[chosen["target"]].small)
+    folded = chosen.setdefault("folded", usually_folded(kind, chosen["target"], options))
     if folded and "ii" in options:
         expected, got = "no --ii: the program's length decides", f"--ii {options['ii']}"
         raise OptionError(name, "folded", wrong="takes its own time", expected=expected, got=got)
@@ -190,8 +191,14 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         design = Design(
             robot, Options(**fields, clock_mhz=chosen.get("clock"), runtime_geometry=loaded)
         )
-        _ = folded and design.passes
+        _ = folded and (design.passes or design.preparation)
     return design
+
+
+def usually_folded(kind: KernelKind, chip: str, options: GenerationOptions) -> bool:
+    """Where a pipeline has no room; `track`'s fills an ECP5's registers too far to be placed."""
+    family = target(chip).family
+    return family == "ice40" or (family == "ecp5" and kind.sampled and "ii" not in options)
 
 
 def check_pace(name: str, design: Design) -> None:

@@ -108,7 +108,7 @@ _GENERATION = (
         "--folded",
         is_flag=True,
         default=None,
-        help="One small core that runs a program, instead of a pipeline [on iCE40].",
+        help="One small core that runs a program, instead of a pipeline [on iCE40; track on ECP5].",
     ),
     click.option(
         "--elongation", metavar="LAW", help="By which cables stretch: integrated or printed."

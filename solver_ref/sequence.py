@@ -185,11 +185,18 @@ class Offsets:
     cycles: int
 
     @classmethod
-    def of(cls, sequence: Sequence, latency: Mapping[str, int], ii: Mapping[str, int]) -> Offsets:
+    def of(
+        cls,
+        sequence: Sequence,
+        latency: Mapping[str, int],
+        ii: Mapping[str, int],
+        *,
+        periodic: bool = True,
+    ) -> Offsets:
         """From each pipeline's latency and II, of which one may be above 1.
 
         A pipeline with an II accepts in one of II cycles only: stages on it start a multiple of it
-        apart, as do transfers.
+        apart, as do transfers. `periodic`: else it accepts whenever it is idle.
         """
         slow = [name for name, interval in ii.items() if interval > 1]
         if len(slow) > 1:
@@ -202,11 +209,13 @@ class Offsets:
         for number, stage in enumerate(sequence.stages):
             after = sequence.start_after(number)
             start = ends[after] + 1 if after >= 0 else 0
-            start = max(start, used.get(stage.graph, -1) + 1)
-            if stage.graph in slow:
+            busy = 1 if periodic else ii[stage.graph]
+            start = max(start, used.get(stage.graph, -busy) + busy)
+            if stage.graph in slow and periodic:
                 first_slow = start if first_slow is None else first_slow
                 start += (first_slow - start) % interval
             starts.append(start)
             used[stage.graph] = start
             ends.append(start + latency[stage.graph])
-        return cls(tuple(starts), tuple(ends), -(-(max(ends) + 1) // interval) * interval)
+        pace = interval if periodic else 1
+        return cls(tuple(starts), tuple(ends), -(-(max(ends) + 1) // pace) * pace)

@@ -116,7 +116,5 @@ def test_factors_longer_than_the_multiplier_are_refused():
 
 
 def test_what_the_core_cannot_do_is_refused_by_name():
-    with pytest.raises(ValueError, match="a folded core cannot do track: folded must be False"):
-        _ = Design(load("hangprinter"), Options(kernel="track", folded=True)).passes
     with pytest.raises(ValueError, match="a folded core has its geometry built in"):
         Design(load("hangprinter"), Options(kernel="step", folded=True, runtime_geometry=True))

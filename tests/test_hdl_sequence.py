@@ -8,7 +8,10 @@ import pytest
 from stream_bench import Bench
 from toy_kernels import A, DelayPipeline
 
+from hdl.folded.passes import Passes
+from hdl.folded.stand import FoldedPipeline
 from hdl.sequence import SequenceKernel
+from hdl.target import target
 from solver_ref import graph as g
 from solver_ref.fixed import Format
 from solver_ref.interpreter import evaluate
@@ -73,7 +76,7 @@ def expected(codes: list[int]) -> list[dict[str, int]]:
 CODES = np.random.default_rng(4).integers(A.lo, A.hi + 1, 120)
 
 
-def kernel(slow: int = 1, latency: int = 3) -> SequenceKernel:
+def kernel(slow: int = 1, latency: int = 3, folded: bool = False) -> SequenceKernel:
     sequence = accumulator()
     pipelines = {
         name: DelayPipeline(
@@ -81,6 +84,10 @@ def kernel(slow: int = 1, latency: int = 3) -> SequenceKernel:
         )
         for name, graph in sequence.graphs.items()
     }
+    if folded:
+        graph, chip = sequence.graphs["double"], target("ecp5-85k")
+        passes = Passes.of(graph, chip)
+        pipelines["double"] = FoldedPipeline(graph, passes, chip, behavioural=True)
     return SequenceKernel(sequence, pipelines, tag_width=4)
 
 
@@ -99,6 +106,17 @@ def test_results_order_and_every_cycle_are_those_of_the_model(slow, latency):
     assert record.outputs == wanted
     assert set(np.subtract(record.present, record.accept)) == {dut.latency}
     assert set(np.diff(record.accept)) == {dut.ii}
+
+
+@pytest.mark.parametrize("options", [{}, {"stall_in": 0.5, "stall_out": 0.9}, {"reset_at": 47}])
+def test_a_folded_core_may_stand_for_the_long_graph(options):
+    dut = kernel(folded=True)
+    record = Bench(dut, **options).run({"a": CODES.tolist()})
+    wanted = [row | {"tag": i & 15} for i, row in enumerate(expected(CODES.tolist()))]
+    assert record.outputs == wanted
+    if not options:
+        assert set(np.subtract(record.present, record.accept)) == {dut.latency}
+        assert set(np.diff(record.accept)) == {dut.ii}
 
 
 @pytest.mark.parametrize("slow", [1, 3])
@@ -121,6 +139,14 @@ def test_stages_side_by_side_share_a_pipeline_an_interval_apart():
     offsets = Offsets.of(accumulator(), latency, {"answer": 1, "double": 6, "both": 1})
     assert offsets.starts == (0, 5, 11, 22)
     assert offsets.ends == (4, 15, 21, 25)
+    assert offsets.cycles == 30
+
+
+def test_stages_on_a_core_follow_when_it_is_idle():
+    latency = {"answer": 4, "double": 10, "both": 3}
+    ii = {"answer": 1, "double": 10, "both": 1}
+    offsets = Offsets.of(accumulator(), latency, ii, periodic=False)
+    assert offsets.starts == (0, 5, 15, 26)
     assert offsets.cycles == 30
 
 

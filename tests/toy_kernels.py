@@ -99,6 +99,8 @@ class DelayPipeline(wiring.Component):
     `mutant` is an output that comes out with its lowest bit inverted where the first input is 3.
     """
 
+    periodic = True
+
     def __init__(self, graph: g.Graph, *, latency: int, ii: int, mutant: str | None = None) -> None:
         self.graph, self.latency, self.ii, self.mutant = graph, latency, ii, mutant
         super().__init__(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
 
 from hdl.folded.core import FoldedCore
-from hdl.folded.passes import Passes
-from hdl.operators import extend, multiplexer
+from hdl.folded.passes import Passes, code_of
+from hdl.operators import multiplexer
 from hdl.shell import StreamPorts
 from hdl.target import Target
 
@@ -70,9 +70,7 @@ class FoldedKernel(StreamPorts):
         width = self.passes.program.width
         if isinstance(source, int):
             return Const(source, signed(width)).as_unsigned()
-        port = self.port("i", source)
-        word = port if self.inputs[source].signed else Cat(port, Const(0, 1)).as_signed()
-        return extend(word, width).as_unsigned()
+        return code_of(self.port("i", source), width)
 
     def _done(self, m: Module, core: FoldedCore) -> Value:
         """Whether the pass that ends is the transfer's last one."""

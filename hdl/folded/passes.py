@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from amaranth.hdl import Cat, Const, Value
 
 from hdl.folded.instruction import Source
 from hdl.folded.product import MULTIPLIERS, factor_bits
 from hdl.folded.program import Program, compiled
 from hdl.folded.stages import stages
+from hdl.operators import extend
 from hdl.schedule import Plan
 from hdl.target import Target
 from solver_ref.fixed import Format
@@ -64,6 +66,11 @@ class Passes:
         return Plan(self.cycles, MULTIPLIERS, MULTIPLIERS * products, 0)
 
     @property
+    def pipeline_latency(self) -> int:
+        """Clock edges from an input to its outputs where the input is kept first."""
+        return len(self.loads) + self.program.cycles + 1
+
+    @property
     def latency(self) -> int:
         """Clock edges from accepting an input to presenting its result, after one pass."""
         return 1 + self.program.cycles
@@ -78,3 +85,9 @@ class Passes:
         work = 1 + np.asarray(passes, np.int64) * self.program.cycles
         accept = np.concatenate([[0], np.cumsum(work + len(self.loads))[:-1]])
         return Timing(accept, accept + work)
+
+
+def code_of(port: Value, width: int) -> Value:
+    """A port's code as the bits of a cell."""
+    signed = port.shape().signed
+    return extend(port if signed else Cat(port, Const(0, 1)).as_signed(), width).as_unsigned()

@@ -77,7 +77,7 @@ def test_list_names_everything_that_can_be_named(run):
         "source": "",
     }
     names = [target["name"] for target in known["targets"]]
-    assert names == ["xc7z020", "xc7z010", "ecp5-85k", "ecp5-45k", "ecp5-25k"]
+    assert names == ["xc7z020", "xc7z010", "ecp5-85k", "ecp5-45k", "ecp5-25k", "ice40-up5k"]
     kernels = [kernel["name"] for kernel in known["kernels"]]
     assert kernels[:4] == ["lengths", "step", "forward", "track"] and "tension" in kernels
     assert known["boards"] == []

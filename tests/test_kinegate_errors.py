@@ -56,7 +56,7 @@ OPTIONS = [
     (
         "--target xc7z2",
         r"--target: is unknown, did you mean xc7z020; expected one of xc7z020, xc7z010, ecp5-85k, "
-        r"ecp5-45k, ecp5-25k; got 'xc7z2'",
+        r"ecp5-45k, ecp5-25k, ice40-up5k; got 'xc7z2'",
     ),
     ("--target unit", r"--target: is unknown; expected one of .*; got 'unit'"),
     (

@@ -43,8 +43,8 @@ SHELLS = {"stream": 0, "axi": 32, "axi64": 64}
 """What is around the kernel: its own streams, or AXI with beats of so many bits."""
 DEFAULT_CLOCK_MHZ = {"xc7": 120.0, "ecp5": 100.0, "ice40": 24.0}
 
-LEAN_SHARE = 0.75
-"""Of a family's usual clock, what is asked where the target is lean."""
+FEEDBACK_CLOCK_MHZ = {"ecp5": 75.0}
+"""Where a sequence's short path, with one register for each operation, is slower than usual."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +109,8 @@ class Design:
     def clock_mhz(self) -> float:
         if self.options.clock_mhz:
             return self.options.clock_mhz
-        usual = DEFAULT_CLOCK_MHZ[self.target.family]
-        # What comes out of a lean pipeline is slower.
-        return usual if self._main_target is self.target else LEAN_SHARE * usual
+        usual = DEFAULT_CLOCK_MHZ | (FEEDBACK_CLOCK_MHZ if self.kind.sampled else {})
+        return usual[self.target.family]
 
     @cached_property
     def domain(self) -> Domain:

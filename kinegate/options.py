@@ -84,7 +84,7 @@ _GENERATION = (
     click.option(
         "--accuracy", type=LENGTH, metavar="LENGTH", help="Such as 10um [the robot's own]."
     ),
-    click.option("--clock", type=NUMBER, metavar="MHZ", help="[120, on ECP5 100]."),
+    click.option("--clock", type=NUMBER, metavar="MHZ", help="[120; on ECP5 100, track 75]."),
     click.option("--profile", metavar="P", help="fine or 18bit [fine]."),
     click.option(
         "--closure", metavar="C", help="What closes an under-determined robot [the robot's own]."

@@ -29,8 +29,6 @@ TABLES: dict[str, dict[str, int]] = {
     "xc7": UNIT | {"Multiply": 0},
     "ecp5": _SLOW,
     "ice40": _SLOW,
-    # Where there are more operands than registers: those that were chosen only.
-    "ecp5-lean": _SLOW | {"Multiply": 1},
     # A short path of few operations, none of them shared: placed closely, it needs no more.
     "direct": UNIT | {"Multiply": 0},
 }

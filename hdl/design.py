@@ -132,13 +132,7 @@ class Design:
 
     @cached_property
     def schedule(self) -> Schedule:
-        return schedule(self.graph, self.options.ii, self._main_target)
-
-    @property
-    def _main_target(self) -> Target:
-        """The target as the long graph of a sequence has it, or the only one."""
-        pipelined = self.kernel.sequence and not self.options.folded
-        return self.target.lean if pipelined else self.target
+        return schedule(self.graph, self.options.ii, self.target)
 
     @cached_property
     def iteration(self) -> Iteration | None:
@@ -298,8 +292,7 @@ class Design:
 
     def _pipelines(self, behavioural: bool) -> dict[str, Pipeline | FoldedPipeline]:
         targets = {
-            name: self._main_target if name == MAIN else self.target.direct
-            for name in self.schedules
+            name: self.target if name == MAIN else self.target.direct for name in self.schedules
         }
         graphs = self.sequence.graphs
         pipelines: dict[str, Pipeline | FoldedPipeline] = {

@@ -24,7 +24,7 @@ from hdl.verify import verify
 from hdl.wires import Fixed, Held, Piece, Word
 from solver_ref import graph as g
 
-SMALL_LUTS = ("ecp5", "ecp5-lean", "ice40")
+SMALL_LUTS = ("ecp5", "ice40")
 """Families whose LUTs have four inputs."""
 
 

@@ -38,12 +38,6 @@ class Target:
     gathered: bool = False
 
     @property
-    def lean(self) -> Target:
-        """The same chip for a long graph whose operands would fill its registers: one instead of
-        three around a shared multiplier, where there are three."""
-        return replace(self, family="ecp5-lean") if self.family == "ecp5" else self
-
-    @property
     def direct(self) -> Target:
         """The same chip for a short path of few operations, none of them shared: delays of one
         cycle, multipliers with an input and an output register."""
@@ -62,30 +56,24 @@ def _zynq(name: str, *, dsp: int, lut: int, ff: int, bram: float) -> Target:
     )
 
 
+def _lattice(
+    name: str, family: str, part: str, *, factor: int, dsp: int, lut: int, bram: float
+) -> Target:
+    """`factor`: bits of either factor of a multiplier."""
+    return Target(
+        name=name,
+        family=family,
+        part=part,
+        resources=Resources(dsp=dsp, lut=lut, ff=lut, bram=bram),
+        multiplier_shape=(factor, factor),
+        multiplier_latency=2,
+        delay_line="dram",
+        gathered=True,
+    )
+
+
 def _ecp5(name: str, part: str, *, dsp: int, lut: int, bram: float) -> Target:
-    return Target(
-        name=name,
-        family="ecp5",
-        part=part,
-        resources=Resources(dsp=dsp, lut=lut, ff=lut, bram=bram),
-        multiplier_shape=(18, 18),
-        multiplier_latency=2,
-        delay_line="dram",
-        gathered=True,
-    )
-
-
-def _ice40(name: str, part: str, *, dsp: int, lut: int, bram: float) -> Target:
-    return Target(
-        name=name,
-        family="ice40",
-        part=part,
-        resources=Resources(dsp=dsp, lut=lut, ff=lut, bram=bram),
-        multiplier_shape=(16, 16),
-        multiplier_latency=2,
-        delay_line="dram",
-        gathered=True,
-    )
+    return _lattice(name, "ecp5", part, factor=18, dsp=dsp, lut=lut, bram=bram)
 
 
 # Resources: Xilinx DS190 (Zynq-7000 overview), Lattice FPGA-DS-02012 (ECP5 family) and
@@ -98,7 +86,7 @@ _TARGETS = {
         _ecp5("ecp5-85k", "85k", dsp=156, lut=83640, bram=208),
         _ecp5("ecp5-45k", "45k", dsp=72, lut=43848, bram=108),
         _ecp5("ecp5-25k", "25k", dsp=28, lut=24288, bram=56),
-        _ice40("ice40-up5k", "up5k", dsp=8, lut=5280, bram=30),
+        _lattice("ice40-up5k", "ice40", "up5k", factor=16, dsp=8, lut=5280, bram=30),
     )
 }
 

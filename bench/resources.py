@@ -19,6 +19,7 @@ ROWS = (
     "step --ii 12",
     "lengths --ii 4",
     "forward --ii 4",
+    "forward --target ice40-up5k",
     "step --ii 6 --target ecp5-85k",
     "step --ii 6 --target ecp5-85k --route",
 )

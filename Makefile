@@ -37,7 +37,7 @@ test: $(STAMP)
 	[ $$lint = good ] || { echo "error: make lint failed, see above" >&2; exit 1; }
 
 soak: $(STAMP)
-	$(PY) -m pytest -n 2 -m soak $(PYTEST_ARGS)
+	$(PY) -m pytest -n 2 -m soak --timeout 0 $(PYTEST_ARGS)
 
 bench: $(STAMP)
 	$(PY) -m bench.iterations

@@ -63,15 +63,26 @@ def _gathered(
     while numbers and without_worker < PATIENCE_SECONDS:
         try:
             future = done.get(timeout=1)
+            result = future.result(timeout=1)
         except queue.Empty:
-            there = client.status == "running" and client.scheduler_info()["workers"]
-            without_worker = 0 if there else without_worker + 1
+            without_worker = 0 if _has_workers(client) else without_worker + 1
             continue
-        number = numbers.pop(future)
-        try:
-            yield number, future.result()
+        except TimeoutError:
+            # What was computed died with its worker before it was fetched; Dask computes it anew.
+            if future.status == "error":
+                raise
+            without_worker = 0 if _has_workers(client) else without_worker + 1
+            done.put(future)
+            continue
         except (KilledWorker, CancelledError):
+            numbers.pop(future)
             continue
+        without_worker = 0
+        yield numbers.pop(future), result
+
+
+def _has_workers(client: Any) -> bool:
+    return client.status == "running" and bool(client.scheduler_info()["workers"])
 
 
 def _refused(address: str, *, wrong: str, expected: str, got: str) -> OptionError:

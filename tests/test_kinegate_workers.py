@@ -1,5 +1,7 @@
 """Tasks on processes, threads and a Dask cluster: all of them, in order; and what is lost."""
 
+import contextlib
+import json
 import multiprocessing
 import os
 import subprocess
@@ -8,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from dask.distributed import Client, LocalCluster
+from dask.distributed import Client
 
 import kinegate
 from kinegate import cluster
@@ -61,31 +63,53 @@ def test_an_interrupt_does_not_wait_for_what_is_left():
 
 
 class Cluster:
-    """A scheduler, and two workers that are processes of their own and that nobody restarts."""
+    """A scheduler and two workers, each a process of its own that nobody restarts."""
 
-    def __init__(self, address):
-        self.address = address
-        words = [sys.executable, "-m", "distributed.cli.dask_worker", address]
-        words += ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
-        self.workers = [subprocess.Popen(words, stderr=subprocess.DEVNULL) for _ in range(2)]
+    def __init__(self, folder):
+        self.found = folder / "scheduler.json"
+        words = ["--port", "0", "--host", "127.0.0.1", "--scheduler-file", self.found]
+        self.scheduler = start_dask("scheduler", *words)
+        self.workers = []
+
+    def address(self):
+        begin = time.monotonic()
+        while time.monotonic() - begin < 90:
+            with contextlib.suppress(OSError, ValueError):
+                return json.loads(self.found.read_text())["address"]
+            time.sleep(0.1)
+        raise TimeoutError("the scheduler did not start")
+
+    def start_workers(self):
+        words = [self.address(), "--nthreads", "1", "--no-nanny"]
+        self.workers = [start_dask("worker", *words) for _ in range(2)]
+        with Client(self.address(), set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=90)
 
     def kill(self, count):
         for worker in self.workers[:count]:
             worker.kill()
             worker.wait()
 
+    def end(self):
+        self.kill(2)
+        self.scheduler.kill()
+        self.scheduler.wait()
+
+
+def start_dask(what, *words):
+    command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *words, "--no-dashboard"]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
 
 @pytest.fixture
 def two_workers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as scheduler:
-        started = Cluster(scheduler.scheduler_address)
-        try:
-            with Client(started.address, set_as_default=False) as client:
-                client.wait_for_workers(2, timeout=90)
-            yield started
-        finally:
-            started.kill(2)
+    cluster = Cluster(tmp_path)
+    try:
+        cluster.start_workers()
+        yield cluster
+    finally:
+        cluster.end()
 
 
 def test_a_sweep_on_a_cluster_is_the_same_though_a_worker_is_killed(two_workers, tmp_path):
@@ -96,7 +120,7 @@ def test_a_sweep_on_a_cluster_is_the_same_though_a_worker_is_killed(two_workers,
     words = {"sweep": SWEEP, "samples": 64}
     here = kinegate.workspace("four-cable", "here", **words)
     there = kinegate.workspace(
-        "four-cable", "there", scheduler=two_workers.address, report=kill_one, **words
+        "four-cable", "there", scheduler=two_workers.address(), report=kill_one, **words
     )
     assert there["ok"] and there["lost"] == 0
     assert there["columns"] == here["columns"]
@@ -116,7 +140,7 @@ def test_what_was_computed_is_kept_when_no_worker_is_left(two_workers, tmp_path,
         "out",
         sweep={"Rb": (4.0, 9.0, 20), "Rm": (0.3, 1.0, 20)},
         samples=256,
-        scheduler=two_workers.address,
+        scheduler=two_workers.address(),
         report=kill_all,
     )
     assert not found["ok"] and not found["complete"]
@@ -128,5 +152,5 @@ def test_what_was_computed_is_kept_when_no_worker_is_left(two_workers, tmp_path,
 
 
 def test_a_map_is_computed_on_a_cluster_too(two_workers):
-    there = kinegate.workspace("planar4", grid=[9], scheduler=two_workers.address)
+    there = kinegate.workspace("planar4", grid=[9], scheduler=two_workers.address())
     assert there["quantities"] == kinegate.workspace("planar4", grid=[9])["quantities"]

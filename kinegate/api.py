@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
+from boards.definition import board_names, load_board
 from hdl.target import targets
 from kinegate.axi_files import axi_files, manifest_entry
 from kinegate.cost import cost_of
@@ -43,7 +44,7 @@ from solver_ref.robot_rules import InertiaWarning
 
 
 def catalogue() -> dict[str, Any]:
-    """What can be named: built-in robots, targets, kernels (and boards, none yet).
+    """What can be named: built-in robots, targets, kernels and boards.
 
     >>> from kinegate import catalogue
     >>> [robot["name"] for robot in catalogue()["robots"]][:2]
@@ -75,7 +76,11 @@ def catalogue() -> dict[str, Any]:
         for chip in targets().values()
     ]
     kernels = [{"name": name, "what": kind.what} for name, kind in KERNELS.items()]
-    return {"robots": robots, "targets": chips, "kernels": kernels, "boards": []}
+    boards = [
+        {"name": board.name, "title": board.title, "target": board.target.name}
+        for board in map(load_board, board_names())
+    ]
+    return {"robots": robots, "targets": chips, "kernels": kernels, "boards": boards}
 
 
 def check(robot: Source, **options: Unpack[GenerationOptions]) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def _note(text: str) -> None:
 @main.command("list")
 @json_option
 def list_(as_json: bool) -> None:
-    """Built-in robots, targets and kernels."""
+    """Built-in robots, targets, kernels and boards."""
     known = api.catalogue()
     _print_json(known) if as_json else tables.catalogue(known)
 

@@ -92,6 +92,8 @@ def catalogue(known: Mapping[str, Any]) -> None:
     out.print(table("Targets", ("name", "family", "dsp", "lut", "ff", "bram"), chips))
     kernels = [(k["name"], k["what"]) for k in known["kernels"]]
     out.print(table("Kernels", ("name", "what"), kernels))
+    boards = [(b["name"], b["title"], b["target"]) for b in known["boards"]]
+    out.print(table("Boards", ("name", "what", "target"), boards))
 
 
 def check(found: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from robot_texts import POINT, edit
 
 import kinegate
+from boards.definition import board_names
 from boards.report import RouteReport, SynthReport
 from hdl.design import Design, Options
 from kinegate import api, demo, hardware
@@ -80,9 +81,10 @@ def test_list_names_everything_that_can_be_named(run):
     assert names == ["xc7z020", "xc7z010", "ecp5-85k", "ecp5-45k", "ecp5-25k", "ice40-up5k"]
     kernels = [kernel["name"] for kernel in known["kernels"]]
     assert kernels[:4] == ["lengths", "step", "forward", "track"] and "tension" in kernels
-    assert known["boards"] == []
+    boards = {board["name"]: board["target"] for board in known["boards"]}
+    assert boards["ulx3s-85f"] == "ecp5-85k" and list(boards) == board_names()
     table = run("list").stdout
-    assert all(name in table for name in (*names, *builtin_names()))
+    assert all(name in table for name in (*names, *boards, *builtin_names()))
 
 
 def test_check_says_what_four_lengths_leave_open(run):

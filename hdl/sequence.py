@@ -67,7 +67,7 @@ class SequenceKernel(StreamPorts):
         for name, pipe in self.pipelines.items():
             self._feed(m, name, pipe, enter, count)
         for stage, end in zip(self.sequence.stages, self.offsets.ends, strict=True):
-            with m.If(count == end):
+            with m.If(self._moment(m, enter, count, end)):
                 self._store(m, stage)
         with m.If(enter):
             m.d.sync += [self.row[name].eq(self.port("i", name)) for name in self.row]
@@ -83,12 +83,18 @@ class SequenceKernel(StreamPorts):
         )
         return count
 
+    def _moment(self, m: Module, enter: Signal, count: Signal, cycle: int) -> Signal:
+        """High while `count` is `cycle`: decided a cycle before, as thousands of bits obey it."""
+        now = Signal(name=f"at_{cycle}")
+        m.d.sync += now.eq(enter if cycle == 1 else count == cycle - 1)
+        return now
+
     def _publish(self, m: Module, enter: Signal, count: Signal) -> None:
         """Results as the first stage's outputs stand, then from registers until they are taken."""
         first, end = self.sequence.stages[0], self.offsets.ends[0]
         fresh, waiting = Signal(), Signal()
         m.d.comb += [
-            fresh.eq(count == end),
+            fresh.eq(self._moment(m, enter, count, end)),
             self.i_ready.eq(
                 self.opened(m, (count == 0) & ~waiting & self._aligned(m), busy=count != 0)
             ),
@@ -141,7 +147,7 @@ class SequenceKernel(StreamPorts):
             for stage, start in zip(self.sequence.stages, self.offsets.starts, strict=True)
             if stage.graph == name
         ]
-        turns = [enter if start == 0 else count == start for _, start in uses]
+        turns = [self._moment(m, enter, count, start) if start else enter for _, start in uses]
         m.d.comb += pipe.i_valid.eq(Cat(*turns).any())
         for port in pipe.graph.inputs:
             given = self._source(uses[-1][0], uses[-1][1], port)

@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 TAIL_LINES = 15
+POLL_S = 1.0
 
 
 class ToolMissing(RuntimeError):
@@ -35,13 +37,15 @@ def run_tool(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     timeout: float | None = None,
-) -> None:
+    stop: Callable[[], bool] | None = None,
+) -> bool:
     """Run `command` to its end with standard output and error in the file `log`.
 
-    `env` is added to the environment. Whatever interrupts the wait (Ctrl-C, SIGTERM, the timeout)
-    ends the tool with everything it started; SIGTERM then becomes `SystemExit`. Raises `ToolError`
-    on a non-zero exit or after `timeout` seconds, and `ToolMissing` when the program does not
-    exist.
+    `env` is added to the environment. Once a second `stop` is asked: when it is true, the tool is
+    ended and the answer is False, else the answer is True. Whatever interrupts the wait (Ctrl-C,
+    SIGTERM, the timeout) ends the tool with everything it started; SIGTERM then becomes
+    `SystemExit`. Raises `ToolError` on a non-zero exit or after `timeout` seconds, and
+    `ToolMissing` when the program does not exist.
     """
     words = [os.fspath(word) for word in command]
     name = name or Path(words[0]).name
@@ -59,15 +63,30 @@ def run_tool(
         except FileNotFoundError as error:
             raise ToolMissing(f"{name} is not installed: {error}") from error
         try:
-            code = child.wait(timeout)
+            code = _wait(child, timeout, stop)
         except subprocess.TimeoutExpired:
-            code = None
+            raise ToolError(name, f"did not finish within {timeout:g} s", log) from None
         finally:
             _end_group(child)
-    if code is None:
-        raise ToolError(name, f"did not finish within {timeout:g} s", log)
     if code:
         raise ToolError(name, f"ended with status {code}", log)
+    return code is not None
+
+
+def _wait(
+    child: subprocess.Popen[bytes], timeout: float | None, stop: Callable[[], bool] | None
+) -> int | None:
+    """The exit status of the child, or None once `stop` says so. Raises `TimeoutExpired`."""
+    if stop is None:
+        return child.wait(timeout)
+    end = None if timeout is None else time.monotonic() + timeout
+    while not stop():
+        try:
+            return child.wait(POLL_S)
+        except subprocess.TimeoutExpired:
+            if end is not None and time.monotonic() > end:
+                raise
+    return None
 
 
 @contextmanager

@@ -73,6 +73,10 @@ def test_ecp5_maps_one_multiplier_block_and_routes_on_every_chip_part(tmp_path, 
     assert 100 < routed.fmax_mhz < 400
     assert routed.utilisation["MULT18X18D"] == (1, 28)
     assert "150 MHz asked, seed 1: " in capsys.readouterr().err
+    told = []
+    missed = nextpnr.route(report.json_netlist, ECP5, tmp_path, 1000, tell=told.append)
+    assert 100 < missed.fmax_mhz < 1000
+    assert any("placed and routed once more" in text for text in told)
 
 
 @pytest.mark.parametrize("chip, most", [(XC7, 190), (ECP5, 520)])

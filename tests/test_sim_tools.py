@@ -133,6 +133,15 @@ def test_a_missing_program_raises_tool_missing(tmp_path):
         run_tool(["no-such-program"], log=tmp_path / "log")
 
 
+def test_a_tool_is_ended_when_it_is_told_to_stop(tmp_path):
+    begun, log = time.monotonic(), tmp_path / "log"
+    assert not run_tool(["sleep", "987"], log=log, stop=lambda: True)
+    assert run_tool(["true"], log=log, stop=lambda: False)
+    with pytest.raises(ToolError, match="did not finish within 0.1 s"):
+        run_tool(["sleep", "987"], log=log, timeout=0.1, stop=lambda: False)
+    assert time.monotonic() - begun < 20
+
+
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, -2), (signal.SIGTERM, 143)])
 def test_an_interrupt_ends_the_tool_and_its_children(tmp_path, number, status):
     script = (

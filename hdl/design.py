@@ -15,6 +15,8 @@ from hdl.axi_shell import TAG_BITS, AxiShell
 from hdl.folded.kernel import FoldedKernel
 from hdl.folded.passes import Passes
 from hdl.folded.stand import FoldedPipeline
+from hdl.folded.team import LARGEST_TEAM, Team, places
+from hdl.folded.team_clock import TeamClock
 from hdl.packing import Packing
 from hdl.pipeline import Pipeline
 from hdl.ring import RingKernel
@@ -59,6 +61,7 @@ class Options:
     runtime_geometry: bool = False
     shell: str = "stream"
     folded: bool = False
+    cores: int = 1
 
     def __post_init__(self) -> None:
         if self.kernel not in KERNELS:
@@ -69,6 +72,8 @@ class Options:
             raise ValueError(f"shell must be one of {', '.join(SHELLS)}, not {self.shell!r}")
         if not 1 <= self.ii <= LARGEST_II:
             raise ValueError(f"ii must be between 1 and {LARGEST_II} clock cycles, not {self.ii}")
+        if not 1 <= self.cores <= LARGEST_TEAM:
+            raise ValueError(f"cores must be between 1 and {LARGEST_TEAM}, not {self.cores}")
         if self.clock_mhz is not None and not 0 < self.clock_mhz <= LARGEST_CLOCK_MHZ:
             limit = f"{LARGEST_CLOCK_MHZ:g} MHz"
             raise ValueError(f"clock must be between 0 and {limit}, not {self.clock_mhz}")
@@ -85,6 +90,8 @@ class Design:
         if options.runtime_geometry and robot.closure not in self.kind.loadable:
             text = f"the geometry of {self.kind.name} with the closure {robot.closure} is built in"
             raise ValueError(f"{text}: runtime_geometry must be False")
+        if options.cores > 1 and not options.folded:
+            raise ValueError(f"cores must be 1 without folded, not {options.cores}")
         if options.folded and options.runtime_geometry:
             raise ValueError(
                 "a folded core has its geometry built in: runtime_geometry must be False"
@@ -145,6 +152,10 @@ class Design:
         """What a folded core does; None for a pipeline."""
         if not self.options.folded or self.kernel.sequence:
             return None
+        if self.options.cores > 1 and not self.kernel.iteration:
+            raise ValueError(
+                f"cores must be 1 for {self.kind.name}, which takes one pass each time"
+            )
         return Passes.of(self.kernel.graph, self.target, self.kernel.iteration)
 
     @cached_property
@@ -152,13 +163,26 @@ class Design:
         """What a folded core does for a sequence: its long graph."""
         if not self.options.folded or not self.kernel.sequence:
             return None
+        if self.options.cores > 1:
+            raise ValueError(f"cores must be 1 for {self.kind.name}, whose samples are in sequence")
         return Passes.of(self.kernel.graph, self.target)
 
     def timing(self, passes: np.ndarray) -> Timing:
         """Exact cycles of transfers of an iterative kernel that take so many passes each."""
         if self.passes:
-            return self.passes.timing(passes)
+            return self._folded_timing(passes)
         return Ring(latency=self.schedule.latency, ii=self.options.ii).timing(passes)
+
+    def _folded_timing(self, passes: np.ndarray) -> Timing:
+        if self.options.cores == 1:
+            return self.passes.timing(passes)
+        clock = TeamClock(
+            cores=self.options.cores,
+            places=places(self.options.cores),
+            loads=len(self.passes.loads),
+            cycles=self.passes.program.cycles,
+        )
+        return clock.timing(passes)
 
     @cached_property
     def sequence(self) -> Sequence | None:
@@ -184,7 +208,7 @@ class Design:
     def plan(self) -> Plan:
         """The multipliers of all that is scheduled."""
         if self.passes:
-            return self.passes.plan
+            return combined([self.passes.plan] * self.options.cores, self.passes.plan.ii)
         if self.sequence is None:
             return self.schedule.plan
         plans = [entry.plan for entry in self.schedules.values()]
@@ -263,14 +287,18 @@ class Design:
         if self.sequence:
             return SequenceKernel(self.sequence, self._pipelines(behavioural), tag_width=tag_width)
         if self.passes:
-            return FoldedKernel(
-                self.passes, self.target, tag_width=tag_width, behavioural=behavioural
-            )
+            return self._folded(tag_width, behavioural)
         pipeline = Pipeline(self.graph, self.schedule, self.target, behavioural=behavioural)
         if self.iteration:
             return RingKernel(self.iteration, pipeline, tag_width=tag_width)
         block_ram = self.target.delay_line == "dram"
         return StreamKernel(pipeline, tag_width=tag_width, block_ram=block_ram)
+
+    def _folded(self, tag_width: int, behavioural: bool) -> StreamPorts:
+        words = {"tag_width": tag_width, "behavioural": behavioural}
+        if self.options.cores == 1:
+            return FoldedKernel(self.passes, self.target, **words)
+        return Team(self.passes, self.target, cores=self.options.cores, **words)
 
     @property
     def geometry_digest(self) -> int:
@@ -312,8 +340,8 @@ class Design:
         if self.kind.sampled and self.robot.sample_rate != Robot.sample_rate:  # not the usual one
             own["sample_rate"] = self.robot.sample_rate
         options = dataclasses.asdict(self.options)
-        for name in ("runtime_geometry", "folded"):
-            if not options[name]:  # the usual one
+        for name, usual in (("runtime_geometry", False), ("folded", False), ("cores", 1)):
+            if options[name] == usual:
                 del options[name]
         if not self.beat_bits:
             del options["shell"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from hdl.design import LARGEST_CLOCK_MHZ, LARGEST_II, SHELLS, Design, Options
+from hdl.folded.team import LARGEST_TEAM
 from hdl.target import target, targets
 from kinegate.presets import PRESETS
 from sim.package import MANIFEST, Package, read_package
@@ -43,7 +44,7 @@ class GenerationOptions(TypedDict, total=False):
     `printed`; `sample_rate` (Hz): how often `track` gets lengths (10 kHz); `runtime_geometry`:
     whether anchors, attachments, radii, offsets, tension limits and stiffness can be loaded (no);
     `folded`: whether one small core runs a program instead of a pipeline (on iCE40, and of `track`
-    on ECP5);
+    on ECP5); `cores`: how many such cores take transfers in turn (1; of iterative kernels);
     `shell`: `stream`, or AXI with beats of 32 or 64 bits, `axi` or `axi64`; `mechanism`: the file
     of loop equations of a robot of the kind `custom`; `preset`: a name of
     `kinegate.presets.PRESETS`, whose options stand behind those that are given.
@@ -62,6 +63,7 @@ class GenerationOptions(TypedDict, total=False):
     mechanism: str
     shell: str
     folded: bool
+    cores: int
     preset: str
 
 
@@ -167,6 +169,7 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
         "target": "xc7z020",
         "profile": "fine",
         "shell": "stream",
+        "cores": 1,
         **options,
     }
     known = {"kernel": KERNELS, "target": targets(), "profile": PROFILES, "shell": SHELLS}
@@ -186,7 +189,11 @@ def make_design(name: str, robot: Robot, options: GenerationOptions) -> Design:
     if folded and "ii" in options:
         expected, got = "no --ii: the program's length decides", f"--ii {options['ii']}"
         raise OptionError(name, "folded", wrong="takes its own time", expected=expected, got=got)
-    fields = {key: chosen[key] for key in ("kernel", "ii", "target", "profile", "shell", "folded")}
+    if not folded and chosen["cores"] > 1:
+        expected, got = "--folded beside it", f"--cores {chosen['cores']}"
+        raise OptionError(name, "cores", wrong="is of folded cores", expected=expected, got=got)
+    keys = ("kernel", "ii", "target", "profile", "shell", "folded", "cores")
+    fields = {key: chosen[key] for key in keys}
     with refusing(name):
         design = Design(
             robot, Options(**fields, clock_mhz=chosen.get("clock"), runtime_geometry=loaded)
@@ -218,6 +225,9 @@ def check_pace(name: str, design: Design) -> None:
 
 
 def _check_numbers(name: str, chosen: Mapping[str, Any]) -> None:
+    if not 1 <= chosen["cores"] <= LARGEST_TEAM:
+        expected, got = f"1 to {LARGEST_TEAM} folded cores", chosen["cores"]
+        raise OptionError(name, "cores", wrong="is out of range", expected=expected, got=got)
     if not 1 <= chosen["ii"] <= LARGEST_II:
         expected = f"1 to {LARGEST_II} clock cycles"
         raise OptionError(name, "ii", wrong="is out of range", expected=expected, got=chosen["ii"])
@@ -303,7 +313,7 @@ def _open_directory(directory: Path, options: GenerationOptions) -> Opened:
 
 def _check_same(name: str, options: GenerationOptions, design: Design) -> None:
     """A generated directory is what it is: an option may only repeat what it was made with."""
-    usual = {"runtime_geometry": False, "folded": False, "shell": "stream"}
+    usual = {"runtime_geometry": False, "folded": False, "shell": "stream", "cores": 1}
     made = usual | {"sample_rate": design.robot.sample_rate} | design.canonical_options
     for key, value in options.items():
         own = made.get("clock_mhz" if key == "clock" else key)

@@ -111,6 +111,9 @@ _GENERATION = (
         help="One small core that runs a program, instead of a pipeline [on iCE40; track on ECP5].",
     ),
     click.option(
+        "--cores", type=INTEGER, metavar="N", help="Folded cores, which take transfers in turn [1]."
+    ),
+    click.option(
         "--elongation", metavar="LAW", help="By which cables stretch: integrated or printed."
     ),
 )

@@ -143,7 +143,7 @@ def read_package(directory: Path) -> Package:
     robot = from_facts(manifest["robot"]["facts"])
     chosen = {key: manifest["options"][key] for key in ("kernel", "ii", "target", "profile")}
     chosen["clock_mhz"] = manifest["options"]["clock_mhz"]
-    unusual = ("runtime_geometry", "shell", "folded")
+    unusual = ("runtime_geometry", "shell", "folded", "cores")
     chosen |= {key: manifest["options"][key] for key in unusual if key in manifest["options"]}
     options = Options(**chosen)
     if robot.digest != manifest["digest"]:

@@ -12,6 +12,8 @@ from toy_kernels import countdown, product
 from hdl.design import Design, Options
 from hdl.folded.kernel import FoldedKernel
 from hdl.folded.passes import Passes
+from hdl.folded.team import Team, places
+from hdl.folded.team_clock import TeamClock
 from hdl.target import target
 from sim.bench import simulate
 from sim.vectors import golden_vectors
@@ -58,6 +60,40 @@ def test_solves_take_as_many_passes_as_they_need(stalls):
     timing = dut.passes.timing(passes)
     assert np.array_equal(np.subtract(record.present, record.accept), timing.latency) or stalls
     assert np.array_equal(np.diff(record.accept), timing.ii) or stalls
+
+
+@pytest.mark.parametrize("cores", [2, 3, 4])
+@pytest.mark.parametrize("stalls", [{}, {"stall_in": 0.5, "stall_out": 0.9}])
+def test_cores_share_the_transfers_and_give_them_back_in_order(cores, stalls):
+    iteration, count = countdown(), 24
+    draw = np.random.default_rng(cores).integers(0, 16, count) ** 2 // 15
+    fields = {"step": np.arange(count) - 5, "count": draw}
+    expected, passes = evaluate_iteration(iteration, fields)
+    parts = Passes.of(iteration.graph, ECP5, iteration)
+    dut = Team(parts, ECP5, cores=cores, behavioural=True)
+    record = Bench(dut, **stalls).run({name: column.tolist() for name, column in fields.items()})
+    assert record.outputs == rows(expected, count)
+    loads, cycles = len(parts.loads), parts.program.cycles
+    clock = TeamClock(cores=cores, places=places(cores), loads=loads, cycles=cycles)
+    timing = clock.timing(passes)
+    assert np.array_equal(np.subtract(record.present, record.accept), timing.latency) or stalls
+    assert np.array_equal(np.diff(record.accept), timing.ii) or stalls
+    assert timing.present[-1] < parts.timing(passes).present[-1] / (0.7 * cores)
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"cores": 2}, "cores must be 1 without folded, not 2"),
+        ({"cores": 33, "folded": True}, "cores must be between 1 and 32, not 33"),
+        ({"cores": 2, "folded": True, "kernel": "lengths"}, "cores must be 1 for lengths, which"),
+        ({"cores": 2, "folded": True, "kernel": "track"}, "cores must be 1 for track, whose"),
+    ],
+)
+def test_more_cores_are_for_solves_alone(options, said):
+    with pytest.raises(ValueError, match=said):
+        design = Design(load("planar4"), Options(target="ecp5-25k", **options))
+        _ = design.passes or design.preparation
 
 
 def test_a_reset_drops_what_is_in_work():

@@ -66,6 +66,8 @@ OPTIONS = [
     ("--profile 9bit", r"--profile: is unknown.*; expected one of fine, 18bit; got '9bit'"),
     ("--ii two", r"--ii: cannot be read; expected an integer; got 'two'"),
     ("--ii 0", r"--ii: is out of range; expected 1 to 1024 clock cycles; got 0"),
+    ("--cores 0 --folded", r"--cores: is out of range; expected 1 to 32 folded cores; got 0"),
+    ("--cores 2", r"--cores: is of folded cores; expected --folded beside it; got --cores 2"),
     ("--clock nan", r"--clock: is out of range; expected above 0 and at most 1000 MHz; got nan"),
     (
         "--accuracy 10",

@@ -27,7 +27,7 @@ TIME_LIMIT_S = 5400
 PATIENCE = 25
 """Iterations with no wire used twice, in which only the clock is missed, before the router is
 ended, which would go on without end. Where the clock can be met there is one."""
-_STAGES = r"^Info: +(Running .*|at iteration #\d+|iter=\d+ .*overused=\d+)"
+STAGES = r"^Info: +(Running .*|at iteration #\d+|iter=\d+ .*overused=\d+)"
 
 
 def route(
@@ -87,7 +87,7 @@ def _run(options: list[str], *, folder: Path, log: Path, tell: Tell) -> bool:
         missed += " overused=0 " in f"{text} "
         tell(text)
 
-    with following(log, _STAGES, heard):
+    with following(log, STAGES, heard):
         return run_tool(
             [sys.executable, "-c", _RUN, *options],
             log=log,

@@ -42,7 +42,7 @@ _ECP5 = {
     "CCU2C": Cost(lut=2),
     "TRELLIS_DPR16X4": Cost(lut=6),
     "TRELLIS_FF": _FF,
-    **dict.fromkeys(("PFUMX", "L6MUX21"), _FREE),
+    **dict.fromkeys(("PFUMX", "L6MUX21", "EHXPLLL"), _FREE),
     "MULT18X18D": _DSP,
     **dict.fromkeys(("DP16KD", "PDPW16KD"), Cost(bram=1)),
 }
@@ -50,7 +50,7 @@ _ECP5 = {
 # iCE40. A carry belongs to the site of the LUT that it feeds.
 _ICE40 = {
     "SB_LUT4": _ONE_LUT,
-    "SB_CARRY": _FREE,
+    **dict.fromkeys(("SB_CARRY", "SB_PLL40_PAD"), _FREE),
     **{f"SB_DFF{kind}": _FF for kind in ("", "E", "R", "S", "SR", "SS", "ER", "ES", "ESR", "ESS")},
     "SB_MAC16": _DSP,
     "SB_RAM40_4K": Cost(bram=1),

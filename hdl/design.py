@@ -347,7 +347,7 @@ class Design:
             del options["shell"]
         return options | {
             "clock_mhz": self.clock_mhz,
-            "accuracy": self.robot.arm.accuracy if self.robot.arm else self.robot.accuracy.length,
+            "accuracy": self.kind.accuracy(self.robot),
             "closure": self.robot.closure,
             **own,
         }

@@ -6,6 +6,7 @@ from typing import Any
 
 from hdl.design import Design
 from solver_ref.attitude import least_squares
+from solver_ref.kernels import KernelKind
 from solver_ref.kernels.equilibrium_domain import EquilibriumDomain
 from solver_ref.kernels.stopping import Tolerances
 
@@ -15,9 +16,10 @@ def cost_of(design: Design) -> dict[str, Any]:
 
     `latency_cycles` is None for `forward`, whose pipeline takes `pipeline_cycles` for each pass.
     `stops_at` are the tolerances (m) of a whole solve: of the residual, or, with more lengths than
-    unknowns or a measured attitude, of the scaled step; nothing for an arm, which has no solves.
+    unknowns or a measured attitude, of the scaled step; nothing for what finds no pose. `judged` is
+    what `accuracy` and `quantum` are of, and its unit.
     """
-    plan, options, robot = design.plan, design.options, design.robot
+    plan, options, kind = design.plan, design.options, design.kind
     return {
         "kernel": options.kernel,
         "ii": design.ii,
@@ -32,20 +34,15 @@ def cost_of(design: Design) -> dict[str, Any]:
         "dsp_busy": plan.dsp_busy,
         "multiplier_slots": plan.slots,
         "lut_multipliers": plan.lut_multipliers,
-        "accuracy": robot.arm.accuracy if robot.arm else robot.accuracy.length,
-        "quantum": _quantum(design),
+        "judged": kind.judged,
+        "accuracy": kind.accuracy(design.robot),
+        "quantum": kind.quantum(design.kernel),
         "stops_at": _stops_at(design),
     }
 
 
-def _quantum(design: Design) -> float:
-    """Of poses and lengths (m, rad); of an arm's torques (N m, N)."""
-    profile = design.kernel.profile
-    return 2.0 ** -(profile.torque if design.robot.arm else profile.pose).bits
-
-
 def _stops_at(design: Design) -> dict[str, float]:
-    if design.robot.arm:
+    if design.kind.judged != KernelKind.judged:
         return {}
     if design.robot.closure == "equilibrium":
         return {"residual": EquilibriumDomain.of(design.domain).tolerances.residual}

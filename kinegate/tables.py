@@ -186,8 +186,11 @@ def cost(planned: Mapping[str, Any]) -> Table:
 
 def _precision(planned: Mapping[str, Any]) -> dict[str, str]:
     if not planned["stops_at"]:
-        quantum, accuracy = planned["quantum"], planned["accuracy"]
-        return {"quantum of torques": f"{quantum:.3g} N m", "accuracy asked": f"{accuracy:g} N m"}
+        what, unit = planned["judged"]
+        return {
+            f"quantum of {what}": f"{planned['quantum']:.3g} {unit}",
+            "accuracy asked": f"{planned['accuracy']:g} {unit}",
+        }
     ((kind, tolerance),) = planned["stops_at"].items()
     return {
         "quantum of poses and lengths": f"{micro(planned['quantum'])} um",

@@ -112,7 +112,7 @@ def make_manifest(design: Design, vectors: Vectors, seed: int) -> dict[str, obje
         "status_bits": {bit.name: int(bit).bit_length() - 1 for bit in Status},
         "closure": robot.closure,
         "determined": robot.determined,
-        "accuracy": robot.accuracy.length,
+        "accuracy": design.kind.accuracy(robot),
         "max_error": largest_errors(design, vectors),
         "targets": [design.options.target],
         "multipliers": {"dsp": plan.dsp, "lut": plan.lut_multipliers, "dsp_busy": plan.dsp_busy},

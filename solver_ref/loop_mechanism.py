@@ -9,7 +9,9 @@ Beside the functions that `solver_ref.loops` names, a module has the constants
 - ``GEOMETRY``: what its `[geometry]` table holds: by name a unit (`m`, `rad` or `1`), or a unit and
   the size of a vector; either may be left out.
 
-``faults(geometry)`` yields what is wrong with their values: key, what was expected, what came.
+``DYNAMICS``, of a kind whose files may have masses, is `solver_ref.dynamics.planar_robot` or
+another module with its functions. ``faults(geometry)`` yields what is wrong with their values: key,
+what was expected, what came.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from solver_ref.dynamics.planar_robot import TABLE
 from solver_ref.fields import Table
 from solver_ref.loop_fields import read_loops
 from solver_ref.loop_rules import check_loops
@@ -32,15 +35,19 @@ class LoopMechanism(Mechanism):
 
     def __init__(self, equations: ModuleType) -> None:
         self.equations, self.kind, self.motions = equations, equations.KIND, equations.MOTIONS
-        tables = {"geometry": "GEOMETRY", "chain": "CHAIN"}
+        tables = {"geometry": "GEOMETRY", "chain": "CHAIN", TABLE: "DYNAMICS"}
         own = [key for key, constant in tables.items() if hasattr(equations, constant)]
         self.keys = (*own, "joints")
 
     def read(self, top: Table, motion: Motion) -> dict[str, Any]:
-        return read_loops(top, self.equations)
+        masses = getattr(self.equations, "DYNAMICS", None)
+        own = {} if masses is None else {"dynamics": masses.read_dynamics(top)}
+        return read_loops(top, self.equations) | own
 
     def check(self, robot: Robot, top: Table) -> None:
         check_loops(self.loops(robot), top)
+        if robot.dynamics is not None:
+            self.equations.DYNAMICS.check_dynamics(robot, top)
 
     def vectors(self, robot: Robot) -> dict[str, Vector]:
         chains = enumerate(robot.chains, 1)

@@ -13,13 +13,24 @@ from functools import cached_property
 import numpy as np
 
 from solver_ref.dynamics.links import Arm
+from solver_ref.dynamics.planar_links import LegDynamics
 from solver_ref.parts import Cable, Vector
 
 Matrix = tuple[Vector, Vector, Vector]
 Numbers = tuple[tuple[str, float | tuple[float, ...]], ...]
 """Numbers and vectors by their name."""
 
-NEWER = ("elongation", "sample_rate", "joints", "geometry", "chains", "ends", "equations", "arm")
+NEWER = (
+    "elongation",
+    "sample_rate",
+    "joints",
+    "geometry",
+    "chains",
+    "ends",
+    "equations",
+    "arm",
+    "dynamics",
+)
 """Fields of a robot that its digest leaves out where they have their default."""
 
 
@@ -136,7 +147,8 @@ class Robot:
 
     A mechanism without cables has loop equations (`solver_ref.loops`): `geometry` and `chains` are
     their numbers by name, `ends` (m, platform frame) where they hold the platform, `equations` the
-    text of a user's own. Or it is a serial arm: `arm` has its links.
+    text of a user's own; `dynamics` its masses, where its file has them. Or it is a serial arm:
+    `arm` has its links.
     """
 
     name: str
@@ -157,6 +169,7 @@ class Robot:
     ends: tuple[Vector, ...] = ()
     equations: str = ""
     arm: Arm | None = None
+    dynamics: LegDynamics | None = None
     euler: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
 

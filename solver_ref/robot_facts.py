@@ -1,6 +1,7 @@
 """Robots as JSON keeps them, in manifests: the facts of `dataclasses.asdict`, and back."""
 
 from solver_ref.dynamics.links import Arm, Friction, Limits, Link, Tip
+from solver_ref.dynamics.planar_links import ArmBody, LegDynamics
 from solver_ref.parts import Cable, Drum, Pulley, Stiffness
 from solver_ref.robot import Accuracy, Joint, Platform, Robot, Workspace
 
@@ -15,6 +16,7 @@ def from_facts(facts: dict[str, object]) -> Robot:
         "cables": cables,
         "joints": tuple(Joint(**_values(entry)) for entry in facts.get("joints", ())),
         "arm": _arm(facts.get("arm")),
+        "dynamics": _dynamics(facts.get("dynamics")),
     }
     rest = {key: _frozen(value) for key, value in facts.items() if key not in parts}
     return Robot(**rest, **parts)
@@ -40,6 +42,13 @@ def _arm(facts: dict[str, object] | None) -> Arm | None:
     ]
     parts = {"links": tuple(Link(**link) for link in links), "tip": Tip(**_values(facts["tip"]))}
     return Arm(**_values({key: facts[key] for key in facts if key not in parts}), **parts)
+
+
+def _dynamics(facts: dict[str, object] | None) -> LegDynamics | None:
+    if facts is None:
+        return None
+    arms = {name: ArmBody(**_values(facts[name])) for name in ("active", "passive")}
+    return LegDynamics(**_values({key: facts[key] for key in facts if key not in arms}), **arms)
 
 
 def _values(facts: dict[str, object]) -> dict[str, object]:

@@ -54,6 +54,18 @@ class ThreeRRR:
     gravity: Pair = (0.0, -9.81)
     elbows: tuple[int, int, int] = (1, 1, 1)
 
+    @property
+    def leg_inertias(self) -> Pair:
+        """What a leg opposes to turning its active and its passive arm alone (kg m^2)."""
+        active, passive = self.active, self.passive
+        own = active.inertia + active.mass * active.centre**2 + passive.mass * active.length**2
+        return own, passive.inertia + passive.mass * passive.centre**2
+
+    @property
+    def coupling(self) -> float:
+        """What couples them (kg m^2) where both point the same way."""
+        return self.passive.mass * self.active.length * self.passive.centre
+
 
 @dataclass(frozen=True)
 class Directions:
@@ -72,17 +84,15 @@ def directions(m: Arithmetic, coordinates: Sequence[Scalar]) -> Directions:
 
 def mass_matrix(m: Arithmetic, mechanism: ThreeRRR, at: Directions) -> list[list[Scalar]]:
     """The symmetric 9 x 9 matrix of the kinetic energy v^T M v / 2."""
-    active, passive = mechanism.active, mechanism.passive
     matrix: list[list[Scalar]] = [[0] * 9 for _ in range(9)]
     for i, value in enumerate((mechanism.mass, mechanism.mass, mechanism.inertia)):
         matrix[i][i] = number(m, value)
-    own = active.inertia + active.mass * active.centre**2 + passive.mass * active.length**2
-    beyond = passive.inertia + passive.mass * passive.centre**2
+    own, beyond = mechanism.leg_inertias
     for leg in LEGS:
         a, b = 3 + leg, 6 + leg
         matrix[a][a], matrix[b][b] = number(m, own), number(m, beyond)
         _, cosine = _elbow(m, at, leg)
-        coupled = m.dot([number(m, _coupling(mechanism))], [cosine], "moment")
+        coupled = m.dot([number(m, mechanism.coupling)], [cosine], "coupling")
         matrix[a][b] = matrix[b][a] = coupled
     return matrix
 
@@ -95,7 +105,7 @@ def velocity_terms(
     for leg in LEGS:
         a, b = 3 + leg, 6 + leg
         sine, _ = _elbow(m, at, leg)
-        swing = m.dot([number(m, _coupling(mechanism))], [sine], "moment")
+        swing = m.dot([number(m, mechanism.coupling)], [sine], "coupling")
         terms[a] = m.dot([swing], [m.dot([rates[b]], [rates[b]], "turn")], "moment")
         terms[b] = -m.dot([swing], [m.dot([rates[a]], [rates[a]], "turn")], "moment")
     return terms
@@ -166,10 +176,6 @@ def curvature(
             turning = [square[1 + leg], square[4 + leg], square[0]]
             terms.append(m.dot(factors, turning, "linear"))
     return terms
-
-
-def _coupling(mechanism: ThreeRRR) -> float:
-    return mechanism.passive.mass * mechanism.active.length * mechanism.passive.centre
 
 
 def _elbow(m: Arithmetic, at: Directions, leg: int) -> tuple[Scalar, Scalar]:

@@ -2,6 +2,7 @@
 
 from solver_ref.kernels.by_closure import ByClosure
 from solver_ref.kernels.computed_torque import ComputedTorque
+from solver_ref.kernels.dynamics import Dynamics
 from solver_ref.kernels.equilibrium_forward import EquilibriumForward
 from solver_ref.kernels.equilibrium_update import EquilibriumStepKind
 from solver_ref.kernels.forward import Forward
@@ -24,6 +25,7 @@ KERNELS: dict[str, KernelKind] = {
         Rate(),
         Rnea(),
         ComputedTorque(),
+        Dynamics(),
     )
 }
 

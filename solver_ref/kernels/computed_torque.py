@@ -61,6 +61,13 @@ class ComputedTorque(KernelKind):
     closures = CLOSURES
     serial = True
     usual_ii = 12
+    judged = ("torques", "N m")
+
+    def accuracy(self, robot: Robot) -> float:
+        return arm_of(robot).accuracy
+
+    def quantum(self, kernel: Kernel) -> float:
+        return 2.0**-kernel.profile.torque.bits
 
     def domain(self, robot: Robot, profile: str, *, loaded: bool) -> ArmDomain:
         return ArmDomain.of(robot)

@@ -73,7 +73,8 @@ class KernelKind(ABC):
     the default.
     `sampled`: whether transfers are samples of a stream, taken at the robot's sample rate.
     `damped`: whether a damping policy and its lambda mean anything to it. `wild`: the share of test
-    vectors whose codes are anything that the ports can carry, outside the domain too.
+    vectors whose codes are anything that the ports can carry, outside the domain too. `judged`: the
+    quantity, and its unit, of which an accuracy is asked.
     """
 
     name: ClassVar[str]
@@ -87,12 +88,21 @@ class KernelKind(ABC):
     damped: ClassVar[bool] = False
     sampled: ClassVar[bool] = False
     wild: ClassVar[float] = 0.05
+    judged: ClassVar[tuple[str, str]] = ("poses and lengths", "m")
 
     def fits(self, robot: Robot) -> bool:
         """Whether it is made for robots of such a kind at all."""
         if robot.arm is not None or self.serial:
             return self.serial and robot.arm is not None
         return bool(robot.cables) or self.looped
+
+    def accuracy(self, robot: Robot) -> float:
+        """The largest error that is asked of what is `judged`."""
+        return robot.accuracy.length
+
+    def quantum(self, kernel: Kernel) -> float:
+        """The quantum of what is `judged`."""
+        return 2.0**-kernel.profile.pose.bits
 
     def domain(self, robot: Robot, profile: str, *, loaded: bool) -> Domain:
         """The declared domain of a robot; `loaded`: with geometry that is loaded at run time."""

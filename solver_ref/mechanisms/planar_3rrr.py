@@ -17,6 +17,7 @@ from types import SimpleNamespace
 
 from solver_ref.arithmetic import Scalar
 from solver_ref.dual import DualArithmetic
+from solver_ref.dynamics import planar_robot
 from solver_ref.moving_platform import MovingPlatform
 
 KIND = "planar-3rrr"
@@ -29,6 +30,8 @@ CHAIN = {
     "distal": "m",  # L2, from the elbow to the platform
     "mode": "1",  # the elbow is left (+1) or right (-1) of the way from anchor to attachment
 }
+
+DYNAMICS = planar_robot
 
 
 def faults(geometry: SimpleNamespace) -> Iterator[tuple[str, str, object]]:

@@ -162,7 +162,7 @@ class AxiShell(wiring.Component):
         m.submodules.writer = writer = PacketWriter(self.outputs)
         kernel, tag = self.kernel, data.View(TAG, self.kernel.o_tag)
         self.leaves, self.solved = Signal(), Signal()
-        values = [self._result(name, tag.unfit) for name in kernel.outputs]
+        values = [kernel.result(name, tag.unfit) for name in kernel.outputs]
         word = Signal(sum(len(value) for value in values))
         m.d.comb += [
             word.eq(Cat(*values)),
@@ -180,14 +180,6 @@ class AxiShell(wiring.Component):
         for part, value in zip(self.outputs.words, extended(self.outputs, kept), strict=False):
             m.d.comb += self.file.port("outputs", part.name).eq(value)
         m.d.sync += self.solving.eq((self.solving | self._bits("command").solve) & ~self.solved)
-
-    def _result(self, name: str, unfit: Value) -> Value:
-        """A field of a result; the status of one whose inputs were unfit says so."""
-        port = self.kernel.port("o", name)
-        if name != "status":
-            return port[:]
-        fault = (port & ~int(Status.VALID)) | int(Status.OUT_OF_RANGE)
-        return Mux(unfit, fault, port)[: len(port)]
 
     def _geometry(self, m: Module) -> None:
         """A word that was written waits at the kernel's load port until it is taken."""
@@ -262,5 +254,5 @@ class AxiShell(wiring.Component):
         """A field of a result as a word, all ones where it does not fit; 0 without the field."""
         if name not in self.kernel.outputs:
             return Const(0, WORD_BITS)
-        value = self._result(name, unfit)
+        value = self.kernel.result(name, unfit)
         return Mux(value[WORD_BITS:].any(), -1, value[:WORD_BITS])

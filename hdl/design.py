@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from amaranth.lib import wiring
 
 from hdl.axi_map import AxiInterface, Facts
 from hdl.axi_shell import TAG_BITS, AxiShell
@@ -22,8 +23,12 @@ from hdl.pipeline import Pipeline
 from hdl.ring import RingKernel
 from hdl.schedule import Plan, Schedule, combined, schedule
 from hdl.sequence import SequenceKernel
+from hdl.serial_map import DEFAULT_BAUD, SerialInterface
+from hdl.serial_shell import TAG_BITS as SERIAL_TAG_BITS
+from hdl.serial_shell import SerialShell
 from hdl.shell import StreamKernel, StreamPorts
 from hdl.target import Target, target
+from hdl.uart import bit_cycles
 from hdl.verilog import verilog
 from solver_ref.fixed import Format
 from solver_ref.graph import Graph, Parameter
@@ -43,6 +48,8 @@ LARGEST_II = 1024
 LARGEST_CLOCK_MHZ = 1000.0
 SHELLS = {"stream": 0, "axi": 32, "axi64": 64}
 """What is around the kernel: its own streams, or AXI with beats of so many bits."""
+SERIAL = "uart"
+"""The shell of a board's top level: a serial line."""
 DEFAULT_CLOCK_MHZ = {"xc7": 120.0, "ecp5": 100.0, "ice40": 24.0}
 
 FEEDBACK_CLOCK_MHZ = {"ecp5": 75.0}
@@ -60,6 +67,7 @@ class Options:
     clock_mhz: float | None = None
     runtime_geometry: bool = False
     shell: str = "stream"
+    baud: float = DEFAULT_BAUD
     folded: bool = False
     cores: int = 1
 
@@ -68,8 +76,9 @@ class Options:
             raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
         if self.profile not in PROFILES:
             raise ValueError(f"profile must be one of {', '.join(PROFILES)}, not {self.profile!r}")
-        if self.shell not in SHELLS:
-            raise ValueError(f"shell must be one of {', '.join(SHELLS)}, not {self.shell!r}")
+        shells = (*SHELLS, SERIAL)
+        if self.shell not in shells:
+            raise ValueError(f"shell must be one of {', '.join(shells)}, not {self.shell!r}")
         if not 1 <= self.ii <= LARGEST_II:
             raise ValueError(f"ii must be between 1 and {LARGEST_II} clock cycles, not {self.ii}")
         if not 1 <= self.cores <= LARGEST_TEAM:
@@ -96,17 +105,28 @@ class Design:
             raise ValueError(
                 "a folded core has its geometry built in: runtime_geometry must be False"
             )
+        if self.is_serial:
+            if options.runtime_geometry:
+                raise ValueError(
+                    "the serial link loads no geometry: runtime_geometry must be False"
+                )
+            bit_cycles(clock_hz=self.clock_hz, baud=options.baud)
 
     @property
     def name(self) -> str:
         """The Verilog module's name."""
-        shell = "_axi" if self.beat_bits else ""
+        shell = "_axi" if self.beat_bits else "_uart" if self.is_serial else ""
         return f"{self.robot.name}_{self.options.kernel}{shell}".replace("-", "_")
 
     @property
     def beat_bits(self) -> int:
         """Of the AXI streams; 0 without an AXI shell."""
-        return SHELLS[self.options.shell]
+        return SHELLS.get(self.options.shell, 0)
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether a serial line is around the kernel."""
+        return self.options.shell == SERIAL
 
     @cached_property
     def target(self) -> Target:
@@ -118,6 +138,10 @@ class Design:
             return self.options.clock_mhz
         usual = DEFAULT_CLOCK_MHZ | (FEEDBACK_CLOCK_MHZ if self.kind.sampled else {})
         return usual[self.target.family]
+
+    @property
+    def clock_hz(self) -> float:
+        return self.clock_mhz * 1e6
 
     @cached_property
     def domain(self) -> Domain:
@@ -283,6 +307,15 @@ class Design:
         """A new kernel; `behavioural` where no `kg_mul` module is at hand."""
         return self._kernel(self.TAG_WIDTH, behavioural)
 
+    def shelled(self) -> wiring.Component:
+        """A new kernel in the shell that the options ask for."""
+        if self.axi:
+            return AxiShell(self._kernel(TAG_BITS), self.axi)
+        if self.serial:
+            kernel, baud = self._kernel(SERIAL_TAG_BITS), self.options.baud
+            return SerialShell(kernel, self.serial, clock_hz=self.clock_hz, baud=baud)
+        return self.component()
+
     def _kernel(self, tag_width: int, behavioural: bool = False) -> StreamPorts:
         if self.sequence:
             return SequenceKernel(self.sequence, self._pipelines(behavioural), tag_width=tag_width)
@@ -310,13 +343,24 @@ class Design:
         """The AXI interface around the kernel, where there is one."""
         if not self.beat_bits:
             return None
-        facts = Facts(
+        inputs, outputs = (Packing(f, self.beat_bits) for f in (self.inputs, self.outputs))
+        return AxiInterface(name=self.name, inputs=inputs, outputs=outputs, facts=self._facts)
+
+    @cached_property
+    def serial(self) -> SerialInterface | None:
+        """The frames of the serial link around the kernel, where there is one."""
+        if not self.is_serial:
+            return None
+        inputs, outputs = Packing(self.inputs), Packing(self.outputs)
+        return SerialInterface(name=self.name, inputs=inputs, outputs=outputs, facts=self._facts)
+
+    @property
+    def _facts(self) -> Facts:
+        return Facts(
             design=int(hashlib.sha256(self.header.encode()).hexdigest()[:8], 16),
             geometry=self.geometry_digest,
             geometry_words=len(self.parameters),
         )
-        inputs, outputs = (Packing(f, self.beat_bits) for f in (self.inputs, self.outputs))
-        return AxiInterface(name=self.name, inputs=inputs, outputs=outputs, facts=facts)
 
     def _pipelines(self, behavioural: bool) -> dict[str, Pipeline | FoldedPipeline]:
         targets = {
@@ -343,8 +387,10 @@ class Design:
         for name, usual in (("runtime_geometry", False), ("folded", False), ("cores", 1)):
             if options[name] == usual:
                 del options[name]
-        if not self.beat_bits:
+        if options["shell"] == "stream":
             del options["shell"]
+        if not self.is_serial:
+            del options["baud"]
         return options | {
             "clock_mhz": self.clock_mhz,
             "accuracy": self.kind.accuracy(self.robot),
@@ -364,5 +410,4 @@ class Design:
     @cached_property
     def verilog(self) -> str:
         """The generated file: deterministic, with its header on top."""
-        made = AxiShell(self._kernel(TAG_BITS), self.axi) if self.axi else self.component()
-        return verilog(made, self.name, self.header)
+        return verilog(self.shelled(), self.name, self.header)

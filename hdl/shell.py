@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from amaranth.hdl import Cat, Module, Shape, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
@@ -17,6 +17,7 @@ from hdl.fifo import BlockFifo
 from hdl.geometry import connect, load_port
 from solver_ref.fixed import Format
 from solver_ref.parameters import parameters_of
+from solver_ref.status import Status
 
 _RESERVED = ("valid", "ready", "tag")
 
@@ -98,6 +99,15 @@ class StreamPorts(wiring.Component):
     def word(self, side: str) -> Value:
         """All fields of the side without the tag, the first one lowest."""
         return Cat(*(self.port(side, n) for n in (self.inputs if side == "i" else self.outputs)))
+
+    def result(self, name: str, unfit: Value) -> Value:
+        """A field of a result; the status of one whose inputs were no codes of their fields
+        (`unfit`) says so."""
+        port = self.port("o", name)
+        if name != "status":
+            return port[:]
+        fault = (port & ~int(Status.VALID)) | int(Status.OUT_OF_RANGE)
+        return Mux(unfit, fault, port)[: len(port)]
 
 
 class StreamKernel(StreamPorts):

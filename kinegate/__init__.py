@@ -10,11 +10,13 @@ from kinegate.api import (
     solve,
     synth,
 )
+from kinegate.building import build
 from kinegate.importing import import_robot
 from kinegate.mapping import workspace
 from kinegate.showing import show
 
 __all__ = [
+    "build",
     "catalogue",
     "check",
     "generate",

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from kinegate import api, tables
+from kinegate.building import build, failings
 from kinegate.hardware import shortcomings
 from kinegate.importing import import_robot
 from kinegate.map_report import map_notes
@@ -223,6 +224,29 @@ def synth(robot: str, route: bool, seed: int | None, as_json: bool, **options: A
         )
     _print_json(made) if as_json else tables.synthesis(made)
     short = shortcomings(made)
+    for text in short:
+        _note(text)
+    return FAILED if short else 0
+
+
+@main.command("build")
+@robot_argument("ROBOT|DIR")
+@click.option("--board", metavar="B", required=True, help="See `kinegate list`; or a board's file.")
+@click.option("-o", "--output", metavar="DIR", help="[named after robot, kernel and board]")
+@click.option(
+    "--seeds", type=INTEGER, metavar="N", help="Of place and route, until one is met [4]."
+)
+@generation_options
+@json_option
+def build_(robot: str, board: str, output: str | None, as_json: bool, **options: Any) -> int:
+    """Build a bitstream for a board (kernel `forward` where no other is named).
+
+    Exits with 1, and writes nothing, where the design does not fit or misses its clock.
+    """
+    with reporting("build") as report:
+        made = build(robot, board=board, directory=output, report=report, **given(options))
+    _print_json(made) if as_json else tables.built(made)
+    short = failings(made)
     for text in short:
         _note(text)
     return FAILED if short else 0

@@ -42,10 +42,10 @@ def _verilog(opened: Opened) -> Iterator[Path]:
 def _directory(opened: Opened, work: str) -> Path:
     if opened.package:
         return opened.package.directory / f"{work}_build"
-    return build_directory(opened.design) if work == "sim" else _cache(opened.design, work)
+    return build_directory(opened.design) if work == "sim" else cache(opened.design, work)
 
 
-def _cache(design: Design, work: str) -> Path:
+def cache(design: Design, work: str) -> Path:
     return cache_directory() / work / design.name
 
 
@@ -188,7 +188,7 @@ def _check_route(opened: Opened) -> None:
 
 
 def _synthesised(design: Design, made: SynthReport, fmax_mhz: float | None) -> dict[str, Any]:
-    latency, ii = _cycles(design)
+    latency, ii = cycles(design)
     return {
         "target": design.target.name,
         "kernel": design.options.kernel,
@@ -209,7 +209,7 @@ def _synthesised(design: Design, made: SynthReport, fmax_mhz: float | None) -> d
     }
 
 
-def _cycles(design: Design) -> tuple[Any, float]:
+def cycles(design: Design) -> tuple[Any, float]:
     """The latency, and the mean clock cycles for each result."""
     if design.iteration is None:
         return design.latency, design.cycles

@@ -323,6 +323,32 @@ def synthesis(made: Mapping[str, Any]) -> None:
     )
 
 
+def built(made: Mapping[str, Any]) -> None:
+    """`build`."""
+    have = made["available"]
+    used = {
+        text: f"{made[name]:g} of {have[name]:g}"
+        for text, name in (("LUT", "lut"), ("FF", "ff"), ("DSP", "dsp"), ("block RAM", "bram"))
+    }
+    routed = made["fmax_mhz"] is not None
+    mean = " (mean of golden vectors)" if made["kernel"] == "forward" else ""
+    console().print(
+        facts(
+            f"{made['kernel']} of {made['robot']} on {made['board']}",
+            used
+            | {
+                "clock": f"{made['clock_mhz']:g} MHz",
+                "clock reached": f"{made['fmax_mhz']:.2f} MHz, seed {made['seed']}"
+                if routed
+                else "not routed",
+                "timing met": made["met"],
+                "results": f"{made['throughput_per_s']:,.0f} a second{mean}",
+                "files": ", ".join(made.get("files", ())) or "none",
+            },
+        )
+    )
+
+
 def workspace(found: Mapping[str, Any]) -> None:
     """A map of `workspace`."""
     out = console()

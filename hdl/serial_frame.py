@@ -119,11 +119,16 @@ class FrameReader(wiring.Component):
 
     def _break_off(self, m: Module, at: Signal) -> None:
         """Leaves a frame whose next byte is broken, or does not come."""
-        silence = Signal(range(self.quiet + 1))
-        m.d.sync += silence.eq(Mux(self.valid, self.quiet, silence - (silence != 0)))
+        silence, over = Signal(range(self.quiet + 1)), Signal(init=1)
+        # Up from zero: a value with ones would be set in registers of another kind than the rest
+        # has, which breaks the carry chain on iCE40 (21 MHz).
+        m.d.sync += [
+            silence.eq(Mux(self.valid, 0, silence + 1)),
+            over.eq(~self.valid & (over | (silence == self.quiet))),
+        ]
         inside = (at != _At.START) & (at != _At.KIND) & (at != _At.SEQUENCE)
         self._refuse(m, at, self.broken & inside, Refusal.BROKEN_BYTE)
-        with m.If((self.broken | (silence == 0)) & ~self.valid):
+        with m.If((self.broken | over) & ~self.valid):
             m.d.sync += at.eq(_At.START)
 
     def _refuse(self, m: Module, at: Signal, condition, reason: Refusal) -> None:

@@ -14,7 +14,8 @@ from hdl.multiplier import multiplier_verilog
 from hdl.toolrun import run_tool
 
 # Registers with an enable come out as such, and no process is left that needs `always @*`, which
-# stays unknown at time 0 in some simulators. Flip-flops that never change become constants.
+# stays unknown at time 0 in some simulators. Flip-flops that never change become constants. A
+# parallel multiplexer would become a function whose name Icarus takes for one of the system.
 _PASSES = """
 read_rtlil design.il
 proc
@@ -22,6 +23,7 @@ opt_expr -keepdc
 opt_clean
 opt_dff
 opt_clean
+pmuxtree
 memory_collect
 attrmap -remove generator -remove top -remove src -remove amaranth.hierarchy
 attrmap -modattr -remove generator -remove top -remove src -remove amaranth.hierarchy

@@ -231,7 +231,9 @@ def synth(robot: str, route: bool, seed: int | None, as_json: bool, **options: A
 
 @main.command("build")
 @robot_argument("ROBOT|DIR")
-@click.option("--board", metavar="B", required=True, help="See `kinegate list`; or a board's file.")
+@click.option(
+    "--board", metavar="BOARD", required=True, help="See `kinegate list`; or a board's file."
+)
 @click.option("-o", "--output", metavar="DIR", help="[named after robot, kernel and board]")
 @click.option(
     "--seeds", type=INTEGER, metavar="N", help="Of place and route, until one is met [4]."

@@ -131,7 +131,7 @@ def test_an_interruption_leaves_what_was_there(run, tools, tmp_path, monkeypatch
             "planar4: --clock: no PLL makes 5 MHz or less of 12 MHz; expected .*; got 5 MHz",
         ),
         ("planar4 --board icebreaker --seeds 0", "planar4: --seeds: is out of range; .*; got 0"),
-        ("planar4", "planar4: .*board.*"),
+        ("planar4", "planar4: BOARD: is missing; .*"),
     ],
 )
 def test_what_cannot_be_built_is_one_line(run, tools, words, said):

@@ -55,7 +55,7 @@ def build(
     Nothing is written where the design does not fit or its timing is not met: `fits` and `met` say.
 
     >>> from kinegate import build
-    >>> build("four-cable", board="icebreaker")["met"]  # doctest: +SKIP
+    >>> build("four-cable", board="my-board.toml")["met"]  # doctest: +SKIP
     True
     """
     found = load_board(board)

@@ -245,6 +245,10 @@ def _check_kind(name: str, robot: Robot, kind: KernelKind, options: GenerationOp
         expected = "a kernel that takes streams of samples: track"
         got = f"kernel {kind.name}"
         raise OptionError(name, "sample-rate", wrong="has no meaning", expected=expected, got=got)
+    if options.get("accuracy") is not None and kind.judged != KernelKind.judged:
+        expected = f"nothing: the robot's file gives the accuracy of {kind.judged[0]}"
+        got = shown(options["accuracy"])
+        raise OptionError(name, "accuracy", wrong="has no meaning", expected=expected, got=got)
     if not kind.fits(robot):
         fitting_kinds = [name for name, other in KERNELS.items() if other.fits(robot)]
         raise OptionError(

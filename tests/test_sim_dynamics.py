@@ -1,6 +1,7 @@
 """KJ9 in hardware: every bit and every cycle, faster than real time, and two seconds of it."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,28 +9,45 @@ from robot_kinds import built_in
 
 from bench import kj9_steps as bench
 from hdl.design import Design, Options
-from sim.bench import simulate
+from sim.bench import Simulation, simulate
 from sim.vectors import golden_vectors
 from solver_ref.dynamics.closed_loop import completed
 from solver_ref.dynamics.integrators import stepped
+from solver_ref.kernels import KERNELS
 from solver_ref.kernels.dynamics_domain import STABILISE
+from solver_ref.robot import Robot
 from solver_ref.status import Status
 
 SEED = 11
 ROBOT = built_in("kj9")
 
 
-@pytest.mark.skipif(not shutil.which("iverilog"), reason="iverilog is not installed")
-def test_a_step_is_bit_exact_and_faster_than_it_lasts(tmp_path) -> None:
-    design = Design(ROBOT, Options(kernel="dynamics", ii=96))
-    file = tmp_path / f"{design.name}.v"
+def run(folder, robot: Robot, count: int) -> Simulation:
+    design = Design(robot, Options(kernel="dynamics", ii=96))
+    file = folder / f"{design.name}.v"
     file.write_text(design.verilog)
-    vectors = golden_vectors(design, 12, SEED)
-    seen = simulate(design, vectors, verilog=file, simulator="icarus", directory=tmp_path)
+    vectors = golden_vectors(design, count, SEED)
+    return simulate(design, vectors, verilog=file, simulator="icarus", directory=folder)
+
+
+@pytest.mark.skipif(not shutil.which("iverilog"), reason="iverilog is not installed")
+@pytest.mark.parametrize(
+    ("accuracy", "count"), [(2.0, 6), pytest.param(None, 50, marks=pytest.mark.soak)]
+)
+def test_steps_are_bit_exact(tmp_path, accuracy: float | None, count: int) -> None:
+    """Coarse words make a design that is quick to simulate."""
+    asked = ROBOT.dynamics if accuracy is None else replace(ROBOT.dynamics, accuracy=accuracy)
+    seen = run(tmp_path, replace(ROBOT, dynamics=asked), count)
     assert seen.passed, f"seed {SEED}: {seen}"
-    # One mechanism needs its state back before it can go on: 100 kHz leave 1,200 cycles for that.
+    assert seen.max_error["rad/s^2"] <= asked.accuracy
+
+
+def test_a_step_takes_less_than_it_lasts() -> None:
+    """One mechanism needs its state back before it goes on: 100 kHz leave 1,200 cycles for that."""
+    design = Design(ROBOT, Options(kernel="dynamics", ii=KERNELS["dynamics"].usual_ii))
     cycles = design.timing(np.array([2])).latency[0]
     assert cycles <= design.clock_mhz * 1e6 * ROBOT.dynamics.step
+    assert ROBOT.dynamics.step <= 1e-5
 
 
 def test_a_free_swing_of_two_seconds_is_that_of_scipy() -> None:

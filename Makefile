@@ -46,6 +46,7 @@ bench: $(STAMP)
 	$(PY) -m bench.sampling
 	$(PY) -m bench.radius
 	$(PY) -m bench.software
+	$(PY) -m bench.serial_link
 	$(PY) -m bench.kj9
 	$(PY) -m bench.resources
 

@@ -67,7 +67,7 @@ class Options:
     clock_mhz: float | None = None
     runtime_geometry: bool = False
     shell: str = "stream"
-    baud: float = DEFAULT_BAUD
+    baud: int = DEFAULT_BAUD
     folded: bool = False
     cores: int = 1
 

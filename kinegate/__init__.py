@@ -14,6 +14,7 @@ from kinegate.building import build
 from kinegate.importing import import_robot
 from kinegate.mapping import workspace
 from kinegate.showing import show
+from kinegate.talking import talk
 
 __all__ = [
     "build",
@@ -27,5 +28,6 @@ __all__ = [
     "simulate",
     "solve",
     "synth",
+    "talk",
     "workspace",
 ]

@@ -122,6 +122,12 @@ def opened_for(robot: Source, board: Board, options: GenerationOptions) -> Opene
     return opened
 
 
+def board_design(robot: Source, board: Board, options: GenerationOptions) -> tuple[str, Design]:
+    """The design that `build` puts on a board, and how messages call it."""
+    opened = opened_for(robot, board, options)
+    return opened.name, _behind_a_line(opened, _pll(opened, board))
+
+
 def _behind_a_line(opened: Opened, pll: Pll) -> Design:
     """The same design in the shell of the serial link, with the clock that there will be."""
     design = opened.design

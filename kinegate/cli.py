@@ -33,6 +33,7 @@ from kinegate.program import FAILED, Program
 from kinegate.progress import reporting
 from kinegate.showing import show
 from kinegate.solving import Solved
+from kinegate.talking import talk
 from kinegate.workers import usable_cores
 
 
@@ -252,6 +253,40 @@ def build_(robot: str, board: str, output: str | None, as_json: bool, **options:
     for text in short:
         _note(text)
     return FAILED if short else 0
+
+
+@main.command("talk")
+@robot_argument("ROBOT|DIR")
+@click.argument("rows", metavar="IN.csv")
+@click.option("--port", metavar="PORT", required=True, help="Such as /dev/ttyUSB0.")
+@click.option("--board", metavar="BOARD", help="That of the build.")
+@click.option("--baud", type=INTEGER, metavar="N", help="That of the build [1000000].")
+@click.option("--window", type=INTEGER, metavar="N", help="Rows sent before an answer [4].")
+@click.option("--attempts", type=INTEGER, metavar="N", help="Of a row that gets no answer [4].")
+@click.option("-o", "--output", metavar="OUT.csv", help="[stdout]")
+@generation_options
+@json_option
+def talk_(robot: str, rows: str, output: str | None, as_json: bool, **options: Any) -> int:
+    """Answer every row of a CSV file by a board on a serial port (kernel `forward`).
+
+    ROBOT, BOARD and the options are those of the build: a board with another design is refused.
+    Exits with 1 where no such board answers, or a row is not VALID.
+    """
+    with reporting("talk") as report:
+        talked = talk(robot, rows, report=report, **given(options))
+    solved, figures = talked.solved, talked.figures
+    if output is not None:
+        solved.write(output)
+    elif not as_json:
+        solved.write(sys.stdout)
+    counts = _summary(solved, "board", output) | figures
+    if as_json:
+        _print_json(counts if output is not None else counts | {"columns": _columns(solved)})
+    _note(
+        f"{counts['valid']} of {counts['rows']} rows may be used; {figures['rows_per_s']:.0f} rows "
+        f"a second; sent again: {figures['sent_again']}"
+    )
+    return 0 if solved.valid.all() else FAILED
 
 
 @main.command("import")

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from boards.serial_host import LinkError
 from hdl.toolrun import ToolError, ToolMissing
 from kinegate.designs import OptionError
 from sim.batch import BatchError
@@ -35,7 +36,7 @@ class Program(click.Group):
             status = _say(str(error), BAD_INPUT)
         except click.UsageError as error:
             status = _say(usage_line(error), BAD_INPUT)
-        except (ToolMissing, BatchError) as error:
+        except (ToolMissing, BatchError, LinkError) as error:
             status = _say(str(error), FAILED)
         except ToolError as error:
             first, *tail = str(error).splitlines()

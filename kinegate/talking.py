@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -52,7 +53,8 @@ def talk(
 
     `robot`, `board` (as `build` takes it) and the options (default kernel `forward`) are those of
     the build: a board with another design is refused. Without `board` the options say all of the
-    design. `port`: the path of a serial port, or an open one. `boards.serial_host.LinkError` where no right board answers.
+    design. `port`: the path of a serial port, or an open one. `boards.serial_host.LinkError` where
+    no right board answers.
 
     >>> from kinegate import talk
     >>> talk("four-cable", "lengths.csv", board="ulx3s-85f", port="/dev/ttyUSB0")  # doctest: +SKIP
@@ -132,7 +134,9 @@ def _opened(name: str, path: str, baud: int) -> Any:
         return open_port(path, baud=baud)
     except (OSError, ValueError) as error:
         expected = "the path of a serial port, such as /dev/ttyUSB0"
-        got = shown(f"{path}: {getattr(error, 'strerror', None) or error}", 160)
+        # pyserial's own text has the path twice.
+        number = getattr(error, "errno", None)
+        got = shown(f"{path}: {os.strerror(number) if number else error}", 160)
         raise OptionError(
             name, "port", wrong="cannot be opened", expected=expected, got=got
         ) from None

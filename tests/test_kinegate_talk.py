@@ -29,17 +29,7 @@ pytestmark = pytest.mark.skipif(
 
 ROBOT, BAUD = "planar4", 3_000_000
 CHOSEN = {"folded": True, "target": "ice40-up5k", "clock": 24.0}
-WORDS = (
-    "--folded",
-    "--target",
-    "ice40-up5k",
-    "--clock",
-    "24",
-    "--baud",
-    str(BAUD),
-    "--window",
-    "1",
-)
+WORDS = f"--folded --target ice40-up5k --clock 24 --baud {BAUD} --window 1 --attempts 20".split()
 POSES = {"x": [0.3, 0.7, 0.5, 0.6], "y": [0.4, 0.3, 0.7, 0.5], "theta": [0.2, 0.0, -0.1, 0.05]}
 
 
@@ -124,7 +114,7 @@ def test_a_board_of_another_design_is_refused(board, lengths):
 
 def test_a_port_where_nobody_answers_is_told(lengths):
     with terminal() as port:
-        result = talk(lengths, "--port", port, *WORDS, "--attempts", 1)
+        result = talk(lengths, "--port", port, *WORDS[:-1], 1)
     assert result.exit_code == 1
     error = result.stderr.splitlines()[-1]
     assert error == "error: no kinegate design answers on this port"

@@ -35,7 +35,7 @@ GAP, GAP_RATE = 2.0**-10, 2.0**-6
 HELD, NEAR = 2.0**-8, 2.0**-6
 """Pivots as shares of the largest diagonal entry: below the first one they are held, and the state
 has no solution; below the second one it is near singular."""
-SAMPLES, MARGIN = 1000, 4.0
+SAMPLES, MARGIN, ROUNDS = 1000, 4.0, 300
 
 RATES = ("vx", "vy", "wz", *(f"d{name}" for name in COORDINATES[3:]))
 TORQUES = tuple(f"tau{leg + 1}" for leg in LEGS)
@@ -138,14 +138,16 @@ def drawn_states(
 
 def _drawn_coordinates(mechanism: ThreeRRR, count: int, rng: np.random.Generator) -> np.ndarray:
     most, found = np.array([reach_of(mechanism)] * 2 + [math.pi]) / 2, np.zeros((0, 9))
-    while len(found) < count:
+    for _ in range(ROUNDS):
         elbows = tuple(rng.choice([-1, 1], len(LEGS)).tolist())
         poses = rng.uniform(-most, most, (count, 3))
         poses = poses[within_reach(mechanism, poses)]
         q = PlanarSystem(replace(mechanism, elbows=elbows)).coordinates(poses)
         good = smallest_pivots(mechanism, q) >= limit_of(mechanism, NEAR)
         found = np.vstack([found, q[good & (np.abs(q[:, 2:]).max(axis=1) <= LARGEST_TURN)]])
-    return rng.permutation(found)[:count]
+        if len(found) >= count:
+            return rng.permutation(found)[:count]
+    raise ValueError(f"of {ROUNDS * count} poses hardly any is within reach and regular")
 
 
 def within_reach(mechanism: ThreeRRR, poses: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from solver_ref.kernels.ports import status_word
 from solver_ref.status import Status
 
 STATE = (*COORDINATES, *RATES)
-FAULTS = ("second", "outside", "held", "close")
+CARRIED = ("second", "outside", "held", "close")
 """What a pass tells the next one: that it is the second, and what was met on the way: a value out
 of range, a pivot that was held, one that is near singular."""
 
@@ -39,7 +39,7 @@ def dynamics_kernel(domain: DynamicsDomain) -> Kernel:
     }
     now = {name: m.input(name, formats[port]) for name, port in starts.items()}
     torques = [m.clamp(m.input(name, formats[name]), *spans[name]) for name in TORQUES]
-    before = {name: m.input(name, FLAG) for name in FAULTS}
+    before = {name: m.input(name, FLAG) for name in CARRIED}
     found = _accelerated(m, domain, now, torques)
     rates = [m.nearest(now[name], "stride") for name in RATES]
     moves = dict(zip(STATE, [*rates, *found.accelerations], strict=True))
@@ -47,38 +47,41 @@ def dynamics_kernel(domain: DynamicsDomain) -> Kernel:
         f"next_{name}": _moved(m, base[name], moves[name], before["second"], domain, name)
         for name in STATE
     }
+    results = {name: outputs[f"next_{name}"] for name in STATE} | {"pivot": found.pivot}
     after = {
         "outside": m.any([*_outside(m), before["outside"]]),
         "held": m.any([*m.flagged("singular"), before["held"]]),
         "close": m.any([m.less(found.pivot, domain.near), before["close"]]),
     }
-    faults = m.any([after["outside"], after["held"]])
-    status = {
-        Status.VALID: m.negation(faults),
-        Status.NEAR_SINGULAR: after["close"],
-        Status.OUT_OF_RANGE: after["outside"],
-        Status.NO_SOLUTION: after["held"],
-    }
-    outputs |= {name: outputs[f"next_{name}"] for name in STATE}
+    results |= {"status": _status(m, after)}
+    after |= {"second": m.builder.constant(1.0)}
     outputs |= {f"next_{name}": flag for name, flag in after.items()}
-    outputs |= {"pivot": found.pivot, "status": status_word(m, status)}
-    outputs |= {"next_second": m.builder.constant(1.0), "done": before["second"]}
+    outputs |= results | {"done": before["second"]}
     ports = {name: formats[port] for name, port in starts.items()}
     ports |= {f"next_{name}": form for name, form in ports.items()}
-    return Kernel(
-        "dynamics",
-        domain.robot,
-        domain.profile,
-        (graph := m.builder.graph("dynamics", outputs, ports)),
-        Iteration(
-            graph=graph,
-            state=(*STATE, *FAULTS),
-            inputs=(*starts.values(), *TORQUES),
-            initial=starts | dict.fromkeys(FAULTS, 0),
-            done="done",
-            results=(*STATE, "pivot", "status"),
-            max_passes=2,
-        ),
+    iteration = Iteration(
+        graph=m.builder.graph("dynamics", outputs, ports),
+        state=(*STATE, *CARRIED),
+        inputs=(*starts.values(), *TORQUES),
+        initial=starts | dict.fromkeys(CARRIED, 0),
+        done="done",
+        results=tuple(results),
+        max_passes=2,
+    )
+    return Kernel("dynamics", domain.robot, domain.profile, iteration.graph, iteration)
+
+
+def _status(m: TracedArithmetic, met: dict[str, Fixed]) -> Fixed:
+    """The status word of what both passes met."""
+    faults = m.any([met["outside"], met["held"]])
+    return status_word(
+        m,
+        {
+            Status.VALID: m.negation(faults),
+            Status.NEAR_SINGULAR: met["close"],
+            Status.OUT_OF_RANGE: met["outside"],
+            Status.NO_SOLUTION: met["held"],
+        },
     )
 
 

@@ -57,7 +57,7 @@ def talk(
     no right board answers.
 
     >>> from kinegate import talk
-    >>> talk("four-cable", "lengths.csv", board="my-board.toml", port="/dev/ttyUSB0")  # doctest: +SKIP
+    >>> talk("four-cable", "lengths.csv", board="mine.toml", port="/dev/ttyUSB0")  # doctest: +SKIP
     """
     name, design = spoken(robot, board, baud, options)
     _check_counts(name, window, attempts)

@@ -168,27 +168,32 @@ class SerialHost:
         results = np.zeros((len(rows), self._counts[Kind.RESULT]), np.uint32)
         left, tries = deque(range(len(rows))), np.zeros(len(rows), int)
         under_way: dict[int, int] = {}  # rows by their sequence numbers
-        answered = 0
+        answered, room = 0, self.window
         while left or under_way:
-            while left and len(under_way) < self.window:
+            while left and len(under_way) < room:
                 row = left.popleft()
                 tries[row] += 1
                 under_way[self._send(Kind.SOLVE, tuple(rows[row].tolist()))] = row
             frame = self._receive()
             if frame is None:
                 self.losses.silences += 1
-                again = list(under_way.values())
+                again, room = list(under_way.values()), self.window
                 under_way.clear()
             elif frame.sequence not in under_way:
                 continue  # the late answer of one that was sent again
             elif frame.kind == Kind.RESULT:
                 results[under_way.pop(frame.sequence)] = frame.words
-                answered += 1
+                answered, room = answered + 1, self.window
                 tell(answered)
                 continue
             else:
                 self._note_refusal(frame)
                 again = [under_way.pop(frame.sequence)]
+                if frame.words == (Refusal.OVERRUN,) and under_way:
+                    # The kernel is busy with those: no attempt is lost, but no more is sent before
+                    # one of them is answered.
+                    tries[again] -= 1
+                    room = len(under_way)
             self.losses.sent_again += len(again)
             self._check_tries(again, tries, frame)
             left.extendleft(reversed(again))
@@ -200,10 +205,7 @@ class SerialHost:
 
     def _check_tries(self, rows: list[int], tries: np.ndarray, frame: Frame | None) -> None:
         for row in rows:
-            # A kernel that is busy will be free: what it refuses costs no attempt.
-            if frame is not None and frame.words == (Refusal.OVERRUN,):
-                tries[row] -= 1
-            elif tries[row] >= self.attempts:
+            if tries[row] >= self.attempts:
                 why = "it does not answer" if frame is None else f"it says: {_reason(frame)}"
                 raise LinkError(f"row {row + 1} was sent {tries[row]} times to the board: {why}")
 

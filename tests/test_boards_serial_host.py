@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 from axi_toys import toy_rows
-from serial_line import FACTS, NAME, toy_interface, toy_shell
+from serial_line import FACTS, NAME, frame, toy_interface, toy_shell
 
 from boards.serial_host import BABBLE, LinkError, SerialHost
-from hdl.serial_map import SYNC
+from hdl.serial_map import SYNC, Kind, Refusal
 from hdl.verilog import verilog
 from sim.serial_model import SerialModel
 from sim.tools import available
@@ -152,6 +152,36 @@ def test_a_board_that_falls_silent_is_told_by_its_row(toy):
     with pytest.raises(LinkError) as error:
         host.solve(rows)
     assert str(error.value) == "row 3 was sent 4 times to the board: it does not answer"
+
+
+class Full:
+    """A board that takes `depth` requests and never answers them, and refuses all others."""
+
+    def __init__(self, depth):
+        self._left, self._said = depth, b""
+
+    @property
+    def in_waiting(self):
+        return len(self._said)
+
+    def write(self, data):
+        if self._left:
+            self._left -= 1
+        else:
+            self._said += frame(Kind.REFUSAL, data[2], (Refusal.OVERRUN,))
+
+    def read(self, size):
+        said, self._said = self._said[:size], self._said[size:]
+        return said
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+@pytest.mark.parametrize("window", [1, 4])
+def test_a_kernel_that_is_stuck_is_told(depth, window):
+    rows, _ = toy_rows(10)
+    host = SerialHost(Full(depth), toy_interface(), window=window)
+    with pytest.raises(LinkError, match="sent 4 times .*: the transfer before it still waits"):
+        host.solve(rows)
 
 
 def test_a_port_that_breaks_is_told():

@@ -20,11 +20,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    """Makes a board: a toy that was reset, behind a line."""
-    folder = tmp_path_factory.mktemp("toy")
-    shell = toy_shell()
+def boards(folder, **timing):
+    """Makes boards: toys that were reset, each behind a line."""
+    shell = toy_shell(**timing)
     file = folder / f"{NAME}.v"
     file.write_text(verilog(shell, NAME, "a toy"))
     made = []
@@ -37,6 +35,17 @@ def toy(tmp_path_factory):
     yield board
     for model in made:
         model.close()
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    yield from boards(tmp_path_factory.mktemp("toy"))
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory):
+    """A kernel that takes two and a half times as long as its requests."""
+    yield from boards(tmp_path_factory.mktemp("slow"), latency=5, ii=8400)
 
 
 class Bad:
@@ -76,6 +85,12 @@ def test_rows_come_back_bit_for_bit(toy, window):
     """More of them than there are sequence numbers."""
     losses = check(toy(), 300, window=window)
     assert losses.sent_again == losses.silences == losses.stray_bytes == 0
+
+
+def test_a_kernel_that_is_slower_than_the_line_answers_all_rows(slow):
+    losses = check(slow(), 30, window=4)
+    assert set(losses.refusals) == {"the transfer before it still waits for the kernel"}
+    assert losses.silences == 0
 
 
 def test_a_corrupted_request_is_sent_again(toy):

@@ -1,0 +1,1 @@
+"""Encoders and what turns their signals into lengths."""

@@ -21,6 +21,7 @@ from solver_ref.kernels.dynamics_domain import (
     start_names,
 )
 from solver_ref.kernels.ports import status_word
+from solver_ref.kernels.quarter_turns import QuarterTurnArithmetic
 from solver_ref.status import Status
 
 STATE = (*COORDINATES, *RATES)
@@ -31,7 +32,8 @@ of range, a pivot that was held, one that is near singular."""
 
 def dynamics_kernel(domain: DynamicsDomain) -> Kernel:
     """The iteration and the graph of its pass."""
-    m = TracedArithmetic(domain.profile, tilt=1.0, largest_tilt=1.0)  # no rotation vectors here
+    # There are no rotation vectors here.
+    m = QuarterTurnArithmetic(domain.profile, tilt=1.0, largest_tilt=1.0)
     spans, formats = domain.spans, domain.formats
     starts = dict(zip(STATE, start_names(STATE), strict=True))
     base = {

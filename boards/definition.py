@@ -25,6 +25,8 @@ KEYS = ("title", "source", "target", "package", "speed", "options", "pins")
 PIN_KEYS = ("site", "mhz", "io", "pull", "inverted", "why")
 PORTS = ("osc", "rx", "tx", "led")
 CLOCK = "osc"
+FAMILIES = ("ecp5", "ice40")
+"""Those for which open tools make a bitstream."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +114,9 @@ def _board(name: str, top: Table) -> Board:
         raise InputError(top.file, "board", wrong=wrong, expected=expected, got=shown(name))
     pins = Table(top.values.get("pins", {}), file=top.file, path="pins")
     pins.allow(PORTS)
-    chip = target(top.word("target", targets()))
-    found = {port: _pin(pins, port, chip) for port in pins.values}
+    known = [name for name, chip in targets().items() if chip.family in FAMILIES]
+    chip = target(top.word("target", known))
+    found = {port: _pin(pins, port, chip) for port in PORTS}
     _check_sites(pins, found)
     options = Table(top.values.get("options", {}), file=top.file, path="options")
     return Board(
@@ -148,6 +151,9 @@ def _option(options: Table, key: str) -> Any:
 
 
 def _pin(pins: Table, port: str, chip: Target) -> Pin:
+    if port not in pins.values:
+        expected = f"a table for each of {', '.join(PORTS)}"
+        raise pins.error(port, wrong="is missing", expected=expected, got="nothing")
     table = Table(pins.values[port], file=pins.file, path=pins.key(port))
     table.allow(PIN_KEYS)
     mhz = table.number("mhz")

@@ -29,6 +29,7 @@ from kinegate.designs import (
 from kinegate.hardware import cache, cycles
 from kinegate.places import check_place, no_place
 from kinegate.progress import Report, silent
+from solver_ref.errors import InputError
 from solver_ref.files import filled
 from solver_ref.robot import Robot
 
@@ -102,6 +103,7 @@ def opened_for(robot: Source, board: Board, options: GenerationOptions) -> Opene
     if options.get("target", chip) != chip:
         wrong, got = f"is not the chip of {board.name}", options["target"]
         raise OptionError(name, "target", wrong=wrong, expected=chip, got=got)
+    _check_options(board)
     if isinstance(robot, Robot) or not Path(robot).is_dir():
         usual = {"kernel": "forward", **board.options}
         # What the board asks for suits solves: a kernel with an II is not folded, and others are
@@ -120,6 +122,16 @@ def opened_for(robot: Source, board: Board, options: GenerationOptions) -> Opene
         wrong, expected = "has nothing to connect to", "a serial line, without being asked"
         raise OptionError(name, "shell", wrong=wrong, expected=expected, got=made.shell)
     return opened
+
+
+def _check_options(board: Board) -> None:
+    known = sorted(GenerationOptions.__annotations__.keys() - {"target", "shell", "mechanism"})
+    for key, value in board.options.items():
+        if key not in known:
+            expected = f"only {', '.join(known)}"
+            raise InputError(
+                board.name, f"options.{key}", wrong="is unknown", expected=expected, got=f"{value}"
+            )
 
 
 def board_design(robot: Source, board: Board, options: GenerationOptions) -> tuple[str, Design]:

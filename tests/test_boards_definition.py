@@ -76,6 +76,9 @@ def test_an_unknown_board_is_refused_with_the_nearest_name():
     [
         ("[pins.led]", "[pins.lamp]", "pins.lamp: is an unknown key"),
         ('"ice40-up5k"', '"ice40-up"', "target: is an unknown word"),
+        ('"ice40-up5k"', '"xc7z020"', "target: is an unknown word; expected one of ecp5-85k"),
+        ("[pins.osc]", "[pins.led]", "syntax: is no TOML"),
+        ("[pins.rx]", "[pins.osc.x]", "pins.osc.x: is an unknown key"),
         ("mhz = 12", "mhz = 0", "pins.osc.mhz: does not fit this pin"),
         ("mhz = 12\n", "", "pins.osc.mhz: does not fit this pin; .* got nothing"),
         ("inverted = true", "inverted = 1", "pins.led.inverted: is no truth value"),
@@ -90,6 +93,14 @@ def test_an_unknown_board_is_refused_with_the_nearest_name():
 def test_a_malformed_board_is_refused_by_its_key(tmp_path, old, new, said):
     assert old in TEXT
     assert re.search(said, refused(tmp_path, TEXT.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize("port", definition.PORTS)
+def test_a_board_without_one_of_its_pins_is_refused(tmp_path, port):
+    text = re.sub(rf"\[pins\.{port}\]\n(.+\n)+", "", TEXT)
+    assert f"pins.{port}: is missing; expected a table for each of osc, rx" in refused(
+        tmp_path, text
+    )
 
 
 def test_a_board_whose_file_cannot_name_it_is_refused(tmp_path):

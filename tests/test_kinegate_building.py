@@ -22,6 +22,7 @@ from kinegate.cli import main
 from kinegate.designs import open_design
 from sim.tools import run_testbench
 from sim.vectors import golden_vectors
+from solver_ref.errors import InputError
 
 SMALL = ("build", "planar4", "--kernel", "lengths", "--board", "icebreaker", "-o", "made")
 NAME = "planar4_lengths_icebreaker"
@@ -201,3 +202,12 @@ def test_the_options_of_a_board_stand_behind_those_that_are_given():
     assert (usual.options.kernel, usual.clock_mhz) == ("forward", board.options["clock"])
     asked = building.opened_for("planar4", board, {"kernel": "lengths", "clock": 20.0}).design
     assert (asked.options.kernel, asked.clock_mhz, asked.options.folded) == ("lengths", 20, True)
+
+
+def test_an_option_that_no_design_has_is_refused_by_the_board(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        (FOLDER / "icebreaker.toml").read_text().replace("[options]", "[options]\nfo = 3")
+    )
+    with pytest.raises(InputError, match="mine: options.fo: is unknown; expected only accuracy"):
+        building.opened_for("planar4", load_board(file), {})

@@ -49,8 +49,8 @@ def figures(result, status=0):
 
 def test_the_commands_are_those_that_exist(run):
     assert list(main.commands) == [
-        *("list", "check", "solve", "generate", "simulate", "synth", "build", "import"),
-        *("show", "workspace"),
+        *("list", "check", "solve", "generate", "simulate", "synth", "build", "talk"),
+        *("import", "show", "workspace"),
     ]
     for name in main.commands:
         assert run(name, "--help").exit_code == 0

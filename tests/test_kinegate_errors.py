@@ -36,7 +36,7 @@ USAGE = [
     (
         "explode four-cable",
         r"error: kinegate: COMMAND: is unknown; expected one of list, check, solve, generate, "
-        r"simulate, synth, import, show, workspace; got 'explode'",
+        r"simulate, synth, build, talk, import, show, workspace; got 'explode'",
     ),
     ("check", r"error: kinegate check: ROBOT: is missing; expected .*; got nothing"),
     ("check planar4 --taget x", r"error: .*: --taget: is no option, did you mean --target; .*"),

@@ -48,6 +48,8 @@ bench: $(STAMP)
 	$(PY) -m bench.software
 	$(PY) -m bench.serial_link
 	$(PY) -m bench.kj9
+	$(PY) -m bench.kj9_steps
+	$(PY) -m bench.rnea
 	$(PY) -m bench.resources
 
 lint: $(STAMP)

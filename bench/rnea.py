@@ -14,7 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 import pinocchio
 
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from solver_ref.dynamics.links import Arm
 from solver_ref.kernels import KERNELS
 from solver_ref.robot import Robot

@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 
 from boards.report import SynthReport
 from boards.yosys import synthesise
-from hdl.design import SERIAL, Design, Options
+from hdl.design import Design
+from hdl.options import SERIAL, Options
 from hdl.uart import FRAME_BITS
 from solver_ref.robot_file import load
 

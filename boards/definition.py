@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from boards.yowasp import FAMILIES
 from hdl.target import Target, target, targets
 from solver_ref.errors import InputError, shown
 from solver_ref.fields import Table
@@ -25,8 +26,6 @@ KEYS = ("title", "source", "target", "package", "speed", "options", "pins")
 PIN_KEYS = ("site", "mhz", "io", "pull", "inverted", "why")
 PORTS = ("osc", "rx", "tx", "led")
 CLOCK = "osc"
-FAMILIES = ("ecp5", "ice40")
-"""Those for which open tools make a bitstream."""
 
 
 @dataclass(frozen=True, kw_only=True)

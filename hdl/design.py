@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,14 +15,15 @@ from hdl.axi_shell import TAG_BITS, AxiShell
 from hdl.folded.kernel import FoldedKernel
 from hdl.folded.passes import Passes
 from hdl.folded.stand import FoldedPipeline
-from hdl.folded.team import LARGEST_TEAM, Team, places
+from hdl.folded.team import Team, places
 from hdl.folded.team_clock import TeamClock
+from hdl.options import SERIAL, SHELLS, Options
 from hdl.packing import Packing
 from hdl.pipeline import Pipeline
 from hdl.ring import RingKernel
 from hdl.schedule import Plan, Schedule, combined, schedule
 from hdl.sequence import SequenceKernel
-from hdl.serial_map import DEFAULT_BAUD, SerialInterface
+from hdl.serial_map import SerialInterface
 from hdl.serial_shell import TAG_BITS as SERIAL_TAG_BITS
 from hdl.serial_shell import SerialShell
 from hdl.shell import StreamKernel, StreamPorts
@@ -37,56 +37,16 @@ from solver_ref.kernels import KERNELS, KernelKind
 from solver_ref.kernels.corrections import stretches
 from solver_ref.kernels.domain import Domain, Kernel
 from solver_ref.parameters import words
-from solver_ref.profile import PROFILES
 from solver_ref.robot import Robot
 from solver_ref.sequence import Offsets, Sequence
 from solver_ref.split import split
 
 MAIN = "prepare"
 """The long graph of a sequence, which shares its multipliers over II cycles."""
-LARGEST_II = 1024
-LARGEST_CLOCK_MHZ = 1000.0
-SHELLS = {"stream": 0, "axi": 32, "axi64": 64}
-"""What is around the kernel: its own streams, or AXI with beats of so many bits."""
-SERIAL = "uart"
-"""The shell of a board's top level: a serial line."""
 DEFAULT_CLOCK_MHZ = {"xc7": 120.0, "ecp5": 100.0, "ice40": 24.0}
 
 FEEDBACK_CLOCK_MHZ = {"ecp5": 75.0}
 """Where a sequence's short path, with one register for each operation, is slower than usual."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What to generate. ValueError, in a full sentence, for an option that cannot be."""
-
-    kernel: str = "step"
-    ii: int = 4
-    target: str = "xc7z020"
-    profile: str = "fine"
-    clock_mhz: float | None = None
-    runtime_geometry: bool = False
-    shell: str = "stream"
-    baud: int = DEFAULT_BAUD
-    folded: bool = False
-    cores: int = 1
-
-    def __post_init__(self) -> None:
-        if self.kernel not in KERNELS:
-            raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
-        if self.profile not in PROFILES:
-            raise ValueError(f"profile must be one of {', '.join(PROFILES)}, not {self.profile!r}")
-        shells = (*SHELLS, SERIAL)
-        if self.shell not in shells:
-            raise ValueError(f"shell must be one of {', '.join(shells)}, not {self.shell!r}")
-        if not 1 <= self.ii <= LARGEST_II:
-            raise ValueError(f"ii must be between 1 and {LARGEST_II} clock cycles, not {self.ii}")
-        if not 1 <= self.cores <= LARGEST_TEAM:
-            raise ValueError(f"cores must be between 1 and {LARGEST_TEAM}, not {self.cores}")
-        if self.clock_mhz is not None and not 0 < self.clock_mhz <= LARGEST_CLOCK_MHZ:
-            limit = f"{LARGEST_CLOCK_MHZ:g} MHz"
-            raise ValueError(f"clock must be between 0 and {limit}, not {self.clock_mhz}")
-        target(self.target)
 
 
 class Design:
@@ -99,17 +59,7 @@ class Design:
         if options.runtime_geometry and robot.closure not in self.kind.loadable:
             text = f"the geometry of {self.kind.name} with the closure {robot.closure} is built in"
             raise ValueError(f"{text}: runtime_geometry must be False")
-        if options.cores > 1 and not options.folded:
-            raise ValueError(f"cores must be 1 without folded, not {options.cores}")
-        if options.folded and options.runtime_geometry:
-            raise ValueError(
-                "a folded core has its geometry built in: runtime_geometry must be False"
-            )
         if self.is_serial:
-            if options.runtime_geometry:
-                raise ValueError(
-                    "the serial link loads no geometry: runtime_geometry must be False"
-                )
             bit_cycles(clock_hz=self.clock_hz, baud=options.baud)
 
     @property

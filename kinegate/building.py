@@ -9,13 +9,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
-from boards.bitstream import Implementation, check_tools, implement
+from boards.bitstream import Implementation, implement
 from boards.definition import Board, load_board
 from boards.pll import Pll, PllError, nearest
 from boards.report import SynthReport
 from boards.top import BoardTop
 from boards.yosys import synthesise
-from hdl.design import SERIAL, Design
+from boards.yowasp import check_tools
+from hdl.design import Design
+from hdl.options import SERIAL
 from hdl.verilog import verilog
 from kinegate.designs import (
     GenerationOptions,

@@ -67,6 +67,13 @@ def _note(text: str) -> None:
     print(f"kinegate: {text}", file=sys.stderr)
 
 
+def _judged(wrong: list[str]) -> int:
+    """The exit status of what has these shortcomings, each of which is said."""
+    for text in wrong:
+        _note(text)
+    return FAILED if wrong else 0
+
+
 @main.command("list")
 @json_option
 def list_(as_json: bool) -> None:
@@ -224,10 +231,7 @@ def synth(robot: str, route: bool, seed: int | None, as_json: bool, **options: A
             robot, route=route, report=report, **given({"seed": seed}), **given(options)
         )
     _print_json(made) if as_json else tables.synthesis(made)
-    short = shortcomings(made)
-    for text in short:
-        _note(text)
-    return FAILED if short else 0
+    return _judged(shortcomings(made))
 
 
 @main.command("build")
@@ -249,10 +253,7 @@ def build_(robot: str, board: str, output: str | None, as_json: bool, **options:
     with reporting("build") as report:
         made = build(robot, board=board, directory=output, report=report, **given(options))
     _print_json(made) if as_json else tables.built(made)
-    short = failings(made)
-    for text in short:
-        _note(text)
-    return FAILED if short else 0
+    return _judged(failings(made))
 
 
 @main.command("talk")

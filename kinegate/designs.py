@@ -11,8 +11,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypedDict
 
-from hdl.design import LARGEST_CLOCK_MHZ, LARGEST_II, SHELLS, Design, Options
+from hdl.design import Design
 from hdl.folded.team import LARGEST_TEAM
+from hdl.options import LARGEST_CLOCK_MHZ, LARGEST_II, SHELLS, Options
 from hdl.target import target, targets
 from kinegate.presets import PRESETS
 from sim.package import MANIFEST, Package, read_package

@@ -12,7 +12,8 @@ from typing import Any, Unpack
 
 from boards.definition import load_board
 from boards.serial_host import ATTEMPTS, MOST_WINDOW, WINDOW, Port, SerialHost, open_port
-from hdl.design import SERIAL, Design
+from hdl.design import Design
+from hdl.options import SERIAL
 from hdl.serial_map import DEFAULT_BAUD
 from hdl.uart import bit_cycles
 from kinegate.building import board_design

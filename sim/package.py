@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from hdl.axi_testbench import axi_testbench
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from hdl.testbench import testbench, write_hex, write_words
 from sim import geometry
 from sim.accuracy import largest_errors

@@ -1,27 +1,26 @@
 // Plays the bytes of bytes.hex to the port rx of a board's top level, which has a model of its PLL
 // here, and prints each byte that comes out of tx. Defines: SENT and WANTED count bytes, DIVIDER
 // the clock cycles of a bit.
+module pll_model (input in, output out, output reg locked);
+  assign out = in;
+  initial begin
+    locked = 0;
+    repeat (20) @(posedge in);
+    locked = 1;
+  end
+endmodule
+
 module EHXPLLL #(parameter CLKI_DIV = 1, CLKFB_DIV = 1, CLKOP_DIV = 1, CLKOP_CPHASE = 0,
     CLKOP_ENABLE = "", FEEDBK_PATH = "", OUTDIVIDER_MUXA = "", PLLRST_ENA = "",
     INTFB_WAKE = "", STDBY_ENABLE = "", DPHASE_SOURCE = "")
-    (input RST, STDBY, CLKI, CLKFB, output CLKOP, output reg LOCK);
-  assign CLKOP = CLKI;
-  initial begin
-    LOCK = 0;
-    repeat (20) @(posedge CLKI);
-    LOCK = 1;
-  end
+    (input RST, STDBY, CLKI, CLKFB, output CLKOP, LOCK);
+  pll_model model (.in(CLKI), .out(CLKOP), .locked(LOCK));
 endmodule
 
 module SB_PLL40_PAD #(parameter FEEDBACK_PATH = "", DIVR = 0, DIVF = 0, DIVQ = 0,
     FILTER_RANGE = 0)
-    (input PACKAGEPIN, RESETB, BYPASS, output PLLOUTGLOBAL, output reg LOCK);
-  assign PLLOUTGLOBAL = PACKAGEPIN;
-  initial begin
-    LOCK = 0;
-    repeat (20) @(posedge PACKAGEPIN);
-    LOCK = 1;
-  end
+    (input PACKAGEPIN, RESETB, BYPASS, output PLLOUTGLOBAL, LOCK);
+  pll_model model (.in(PACKAGEPIN), .out(PLLOUTGLOBAL), .locked(LOCK));
 endmodule
 
 module bench;

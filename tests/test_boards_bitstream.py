@@ -10,12 +10,13 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from boards import bitstream
-from boards.bitstream import check_tools, implement
+from boards.bitstream import implement
 from boards.constraints import SUFFIX
 from boards.definition import Board, board_names, load_board
 from boards.pll import nearest
 from boards.top import WAIT, BoardTop
 from boards.yosys import synthesise
+from boards.yowasp import check_tools
 from hdl.toolrun import ToolError, ToolMissing
 from hdl.verilog import verilog
 from sim.tools import run_testbench

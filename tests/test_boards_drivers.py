@@ -13,7 +13,8 @@ from c_driver import NAMES, READ, STRICT, WRITE, CDriver, compiled, write_driver
 from toy_kernels import observed
 
 from boards.drivers import description, python_driver
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from kinegate.axi_files import axi_files
 from sim.axi_model import AxiModel
 from sim.tools import available

@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from boards.bitstream import check_tools
 from boards.pll import PllError, nearest
+from boards.yowasp import check_tools
 from hdl.toolrun import ToolMissing, run_tool
 
 

@@ -9,11 +9,12 @@ from random_graphs import corner_codes, random_graph
 from stream_bench import Bench
 from toy_kernels import countdown, product
 
-from hdl.design import Design, Options
+from hdl.design import Design
 from hdl.folded.kernel import FoldedKernel
 from hdl.folded.passes import Passes
 from hdl.folded.team import Team, places
 from hdl.folded.team_clock import TeamClock
+from hdl.options import Options
 from hdl.target import target
 from sim.bench import simulate
 from sim.vectors import golden_vectors

@@ -7,10 +7,11 @@ import pytest
 from random_graphs import corner_codes, random_graph
 from toy_kernels import countdown, root
 
-from hdl.design import Design, Options
+from hdl.design import Design
 from hdl.folded.instruction import Instruction, Operation, Source, execute
 from hdl.folded.passes import Passes
 from hdl.folded.program import compiled, fresh, run
+from hdl.options import Options
 from hdl.target import target
 from sim.vectors import golden_vectors
 from solver_ref import graph as g

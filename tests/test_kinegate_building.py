@@ -9,16 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from boards.bitstream import Implementation, check_tools
+from boards.bitstream import Implementation
 from boards.definition import FOLDER, load_board
 from boards.report import RouteReport, SynthReport
+from boards.yowasp import check_tools
 from hdl.packing import Packing
 from hdl.serial_map import SYNC, Kind
 from hdl.toolrun import ToolMissing
 from kinegate import building
-from kinegate.cli import main
 from kinegate.designs import open_design
 from sim.tools import run_testbench
 from sim.vectors import golden_vectors
@@ -28,13 +27,6 @@ SMALL = ("build", "planar4", "--kernel", "lengths", "--board", "icebreaker", "-o
 NAME = "planar4_lengths_icebreaker"
 SYNTHESISED = SynthReport(lut=10, ff=20, dsp=4, bram=5, cells={}, json_netlist=Path("none"))
 BENCH = Path(__file__).with_name("board_bench.v")
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return lambda *words: CliRunner().invoke(main, words, prog_name="kinegate")
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import shlex
 
 import click
 import pytest
-from click.testing import CliRunner
 from robot_texts import POINT, edit
 
 import kinegate
 from boards.definition import board_names
 from boards.report import RouteReport, SynthReport
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from kinegate import api, demo, hardware
 from kinegate.cli import main
 from kinegate.designs import open_design
@@ -26,13 +26,6 @@ SYNTH_KEYS = (
     "target kernel ii clock_mhz fmax_mhz lut ff dsp bram fits latency_cycles feedback_cycles "
     "throughput_per_s dsp_busy dsp_planned lut_multipliers"
 ).split()
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return lambda *words: CliRunner().invoke(main, words, prog_name="kinegate")
 
 
 @pytest.fixture

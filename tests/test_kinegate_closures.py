@@ -6,10 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from kinegate import load, solve
-from kinegate.cli import main
 from kinegate.designs import make_design, open_robot
 from solver_ref.correction import measured_lengths
 from solver_ref.csvio import write_rows
@@ -20,13 +18,6 @@ CRANE = load("four-cable-full")
 POSES = sample_poses(CRANE, 40, np.random.default_rng(2))
 PULLS = np.random.default_rng(3).uniform(40.0, 900.0, (40, 4))
 WARMING = np.linspace(-15.0, 30.0, 40)
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return lambda *words: CliRunner().invoke(main, words, prog_name="kinegate")
 
 
 def shown():

@@ -3,23 +3,13 @@
 import re
 
 import pytest
-from click.testing import CliRunner
 from robot_texts import CRANE, SECOND, edit
 
 from hdl.toolrun import ToolMissing
 from kinegate import api, hardware
-from kinegate.cli import main
 from sim import package
 
 LENGTHS = "L1,L2,L3,L4\n"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Runs a command in a directory of its own, with a cache of its own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return lambda *words: CliRunner().invoke(main, words, prog_name="kinegate")
 
 
 def line_of(result, status=2):

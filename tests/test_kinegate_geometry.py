@@ -5,24 +5,16 @@ import json
 import re
 
 import pytest
-from click.testing import CliRunner
 
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from kinegate import geometry_words, load
-from kinegate.cli import main
 from kinegate.designs import OptionError
 from solver_ref.errors import InputError
 from solver_ref.kernels import KERNELS
 from solver_ref.parameters import checksum
 
 ROBOT = load("hangprinter")
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return lambda *words: CliRunner().invoke(main, words, prog_name="kinegate")
 
 
 def raised(by: float):

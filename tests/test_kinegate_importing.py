@@ -4,22 +4,14 @@ import json
 
 import pytest
 from caspr_texts import BODIES, write_model
-from click.testing import CliRunner
 
 import kinegate
-from kinegate.cli import main
 from solver_ref.csvio import read_columns
 from solver_ref.robot_file import load
 
 POINTS = (
     "<t><points><point><q>0.2 0 1 0 0 0</q></point><point><q>0 0 1 0 0.1 0</q></point></points></t>"
 )
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return lambda *words: CliRunner().invoke(main, words, prog_name="kinegate")
 
 
 def test_import_writes_a_robot_file_and_the_poses(run, tmp_path):

@@ -6,10 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from kinegate import load, solve
-from kinegate.cli import main
 from kinegate.designs import make_design
 from kinegate.solving import Solved
 from sim import batch
@@ -53,13 +51,6 @@ def write(path, values):
 
 def read(path):
     return list(csv.DictReader(io.StringIO(path.read_text())))
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return lambda *words: CliRunner().invoke(main, words, prog_name="kinegate")
 
 
 @pytest.mark.parametrize("engine", ["float", "fixed"])

@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from sim.amaranth_bench import simulate_amaranth
 from sim.vectors import golden_vectors
 from solver_ref.iteration import Timing

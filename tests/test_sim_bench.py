@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from sim.bench import simulate
 from sim.vectors import golden_vectors
 from solver_ref.robot_file import load

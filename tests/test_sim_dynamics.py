@@ -8,7 +8,8 @@ import pytest
 from robot_kinds import built_in
 
 from bench import kj9_steps as bench
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from sim.bench import Simulation, simulate
 from sim.vectors import golden_vectors
 from solver_ref.dynamics.closed_loop import completed

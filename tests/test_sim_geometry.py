@@ -7,7 +7,8 @@ import shutil
 import numpy as np
 import pytest
 
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from hdl.testbench import parse_result, write_words
 from sim.amaranth_bench import simulate_amaranth
 from sim.bench import simulate

@@ -7,7 +7,8 @@ import published_arms as published
 import pytest
 from robot_kinds import built_in
 
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from sim.bench import Simulation, simulate
 from sim.vectors import golden_vectors
 from solver_ref.robot import Robot

@@ -3,7 +3,8 @@
 import numpy as np
 
 import sim.software
-from hdl.design import Design, Options
+from hdl.design import Design
+from hdl.options import Options
 from sim.software import manifest_entry, software_of, write_software
 from sim.twin import compile_twin
 from sim.vectors import golden_vectors

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from solver_ref.dynamics.planar_links import ArmBody, LegDynamics
 from solver_ref.dynamics.three_rrr import Pair, Rod, ThreeRRR
 from solver_ref.errors import shown
@@ -107,7 +109,7 @@ def three_rrr_of(robot: Robot) -> ThreeRRR:
 
 
 def _rod(arm: ArmBody, length: float) -> Rod:
-    return Rod(length=length, centre=arm.centre, mass=arm.mass, inertia=arm.inertia)
+    return Rod(length=length, **asdict(arm))
 
 
 def _planar(vector: tuple[float, ...]) -> Pair:

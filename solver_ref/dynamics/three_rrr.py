@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solver_ref.arithmetic import Arithmetic, Scalar
+from solver_ref.dynamics.planar_links import ArmBody
 from solver_ref.dynamics.vectors import number
 
 Pair = tuple[float, float]
@@ -26,14 +27,10 @@ COORDINATES = ("x", "y", "theta", "a1", "a2", "a3", "b1", "b2", "b3")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rod:
-    """An arm: `length` and distance of its `centre` of mass from its inner joint (m), `mass` (kg),
-    `inertia` about the centre (kg m^2)."""
+class Rod(ArmBody):
+    """An arm with its `length` (m)."""
 
     length: float
-    centre: float
-    mass: float
-    inertia: float
 
 
 @dataclass(frozen=True, kw_only=True)
